@@ -1,1 +1,29 @@
-//! domain
+//! What a rally is: pure, no I/O, no async; knows nobody.
+//!
+//! A **fact** is written once and never changed; a [`card::StampCard`] folds the facts of one
+//! participant into what a screen shows; a [`notice::Notice`] is the message that a fact calls for.
+
+pub mod card;
+pub mod event;
+pub mod fact;
+pub mod ids;
+pub mod notice;
+pub mod stamp;
+pub mod time;
+
+/// A text that is not what its type promises.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {rule}")]
+pub struct Malformed {
+    /// The thing that was expected, by its name in JSON (`eventId`, `startsAt`).
+    pub what: &'static str,
+    /// The rule it breaks, as a sentence that says what to do.
+    pub rule: String,
+}
+
+impl Malformed {
+    /// `what` breaks `rule`.
+    pub fn new(what: &'static str, rule: impl Into<String>) -> Self {
+        Self { what, rule: rule.into() }
+    }
+}

@@ -1,0 +1,219 @@
+//! Stamp masters, and what a claim for a stamp must bring.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    Malformed,
+    event::{Event, Name, next_version, required},
+    fact::UserStamp,
+    ids::{EventId, LineUserId, RequestId, StampId},
+    notice::NoticeStatus,
+    time::Timestamp,
+};
+
+/// A stamp that can be acquired (entity `STAMP_MASTER`). A setting: it changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StampMaster {
+    /// The event it belongs to.
+    pub event_id: EventId,
+    /// Its id within the event, for ever.
+    pub stamp_id: StampId,
+    /// What people call it.
+    pub name: Name,
+    /// Its place on the card; ties go by `stamp_id`.
+    pub order: StampOrder,
+    /// Whether it can be acquired and counts for a complete card.
+    pub is_active: bool,
+    /// The Flex message that its acquisition calls for, as LINE wants it, with placeholders.
+    pub flex_message_content: Value,
+    /// Its version: grows with every write. Masters of the source article have none: the epoch.
+    pub updated_at: Timestamp,
+}
+
+/// A place on the card, 1 to 999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub struct StampOrder(u16);
+
+impl StampOrder {
+    /// The number.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for StampOrder {
+    type Error = Malformed;
+
+    fn try_from(number: i64) -> Result<Self, Malformed> {
+        let fits = u16::try_from(number).ok().filter(|n| (1..=999).contains(n));
+        fits.map(Self).ok_or_else(|| Malformed::new("order", "must be a whole number from 1 to 999"))
+    }
+}
+
+impl From<StampOrder> for i64 {
+    fn from(order: StampOrder) -> Self {
+        i64::from(order.0)
+    }
+}
+
+/// A participant asks for a stamp.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Who asks, as a verified token says.
+    pub line_user_id: LineUserId,
+    /// Which request asks.
+    pub request_id: RequestId,
+}
+
+/// Why a claim or a registration is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// `now >= endsAt`
+    #[error("the event has ended")]
+    EventEnded,
+    /// `now < startsAt`
+    #[error("the event has not started")]
+    EventNotStarted,
+    /// The master's `isActive` is false.
+    #[error("the stamp is not active")]
+    StampInactive,
+}
+
+impl StampMaster {
+    /// Decides on a claim for this stamp: the fact to record, or why not. Whether the claimant
+    /// holds it already is no concern here: the conditional write finds out, and held wins.
+    pub fn decide(&self, event: &Event, claim: &Claim, now: Timestamp) -> Result<UserStamp, Refusal> {
+        event.window.admits(now)?;
+        if !self.is_active {
+            return Err(Refusal::StampInactive);
+        }
+        Ok(UserStamp {
+            event_id: self.event_id.clone(),
+            line_user_id: claim.line_user_id.clone(),
+            stamp_id: self.stamp_id.clone(),
+            acquired_at: now,
+            request_id: Some(claim.request_id.clone()),
+            notice: NoticeStatus::Waiting { tried_at: None },
+        })
+    }
+
+    /// What masters are listed by: order, ties by id.
+    #[must_use]
+    pub fn place(&self) -> (StampOrder, &StampId) {
+        (self.order, &self.stamp_id)
+    }
+}
+
+/// What a writer wants changed; what is `None` keeps its value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StampMasterChange {
+    /// `name`
+    pub name: Option<Name>,
+    /// `order`
+    pub order: Option<StampOrder>,
+    /// `isActive` (a new stamp is active unless it says otherwise)
+    pub is_active: Option<bool>,
+    /// `flexMessageContent`
+    pub flex_message_content: Option<Value>,
+}
+
+impl StampMasterChange {
+    /// A new stamp. Refuses what lacks a required attribute.
+    pub fn create(self, event_id: EventId, stamp_id: StampId, now: Timestamp) -> Result<StampMaster, Malformed> {
+        Ok(StampMaster {
+            event_id,
+            stamp_id,
+            name: required("name", self.name)?,
+            order: required("order", self.order)?,
+            is_active: self.is_active.unwrap_or(true),
+            flex_message_content: required("flexMessageContent", self.flex_message_content)?,
+            updated_at: now,
+        })
+    }
+
+    /// The stamp after the change, one version on.
+    #[must_use]
+    pub fn apply(self, old: &StampMaster, now: Timestamp) -> StampMaster {
+        StampMaster {
+            event_id: old.event_id.clone(),
+            stamp_id: old.stamp_id.clone(),
+            name: self.name.unwrap_or_else(|| old.name.clone()),
+            order: self.order.unwrap_or(old.order),
+            is_active: self.is_active.unwrap_or(old.is_active),
+            flex_message_content: self.flex_message_content.unwrap_or_else(|| old.flex_message_content.clone()),
+            updated_at: next_version(old.updated_at, now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::EventChange;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn name(text: &str) -> Option<Name> {
+        Some(Name::try_from(text.to_owned()).unwrap())
+    }
+
+    fn event() -> Event {
+        let change = EventChange {
+            name: name("初夏のラリー"),
+            starts_at: Some(at("2026-05-23T01:00:00.000Z")),
+            ends_at: Some(at("2026-05-23T08:00:00.000Z")),
+            channel: Some("main".parse().unwrap()),
+            ..EventChange::default()
+        };
+        change.create("stamp-rally-202606".parse().unwrap(), Timestamp::EPOCH).unwrap()
+    }
+
+    fn master() -> StampMaster {
+        let change = StampMasterChange {
+            name: name("第1スタンプ"),
+            order: Some(StampOrder::try_from(1).unwrap()),
+            flex_message_content: Some(Value::Null),
+            ..StampMasterChange::default()
+        };
+        change.create(event().event_id, "001".parse().unwrap(), Timestamp::EPOCH).unwrap()
+    }
+
+    fn hanako() -> Claim {
+        Claim { line_user_id: "U0123456789abcdef0123456789abcdef".parse().unwrap(), request_id: "r-1".parse().unwrap() }
+    }
+
+    #[test]
+    fn a_claim_within_the_window_becomes_a_stamp_whose_notice_waits() {
+        let now = at("2026-05-23T02:00:00.000Z");
+        let stamp = master().decide(&event(), &hanako(), now).unwrap();
+        assert_eq!((stamp.acquired_at, stamp.request_id), (now, Some(hanako().request_id)));
+        assert_eq!(stamp.notice, NoticeStatus::Waiting { tried_at: None });
+    }
+
+    #[test]
+    fn a_claim_before_the_start_is_refused_as_event_not_started() {
+        assert_eq!(master().decide(&event(), &hanako(), at("2026-05-23T00:00:00.000Z")), Err(Refusal::EventNotStarted));
+    }
+
+    #[test]
+    fn a_claim_at_the_end_is_refused_as_event_ended() {
+        assert_eq!(master().decide(&event(), &hanako(), at("2026-05-23T08:00:00.000Z")), Err(Refusal::EventEnded));
+    }
+
+    #[test]
+    fn a_claim_for_an_inactive_stamp_is_refused_as_stamp_inactive() {
+        let asleep = StampMaster { is_active: false, ..master() };
+        assert_eq!(asleep.decide(&event(), &hanako(), at("2026-05-23T02:00:00.000Z")), Err(Refusal::StampInactive));
+    }
+
+    #[test]
+    fn a_place_on_the_card_is_1_to_999() {
+        assert!(StampOrder::try_from(0).is_err() && StampOrder::try_from(1000).is_err());
+        assert_eq!(StampOrder::try_from(999).unwrap().number(), 999);
+    }
+}
