@@ -1,0 +1,2 @@
+//! The table's stream: shards, iterators, records as facts (AWS: "Change data capture for DynamoDB Streams").
+
