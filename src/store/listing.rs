@@ -62,7 +62,12 @@ impl Store {
     }
 
     /// Access pattern 9: who holds a stamp, by time.
-    pub async fn holders(&self, event: &Event, stamp_id: &StampId, wanted: &Wanted) -> Result<Page<Holder>, StoreError> {
+    pub async fn holders(
+        &self,
+        event: &Event,
+        stamp_id: &StampId,
+        wanted: &Wanted,
+    ) -> Result<Page<Holder>, StoreError> {
         todo!()
     }
 
@@ -72,7 +77,12 @@ impl Store {
     }
 
     /// The facts of an event whose notices are in a special state, by the time they got there.
-    pub async fn parked(&self, event_id: &EventId, state: ParkedState, wanted: &Wanted) -> Result<Page<Fact>, StoreError> {
+    pub async fn parked(
+        &self,
+        event_id: &EventId,
+        state: ParkedState,
+        wanted: &Wanted,
+    ) -> Result<Page<Fact>, StoreError> {
         todo!()
     }
 }

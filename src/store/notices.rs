@@ -22,14 +22,24 @@ impl Store {
     /// Access pattern 5: marks a notice sent, on condition that the item exists and is unsent; takes it out of a
     /// special state (`noticeState`, `noticeSince`, `noticeReason`, `GSI1PK`, `GSI1SK` go).
     /// `request_id` is LINE's `x-line-request-id` (`flexMessageRequestId`).
-    pub async fn mark_sent(&self, notice: &NoticeId, at: Timestamp, request_id: Option<&str>) -> Result<Marked, StoreError> {
+    pub async fn mark_sent(
+        &self,
+        notice: &NoticeId,
+        at: Timestamp,
+        request_id: Option<&str>,
+    ) -> Result<Marked, StoreError> {
         todo!()
     }
 
     /// Parks a notice, on condition that the item exists, is unsent and is in the state `from`
     /// (`None` = on the ordinary path). Sets `noticeState`, `noticeSince`, `noticeReason`, `noticeTriedAt`,
     /// `flexMessageError` and the index keys.
-    pub async fn park(&self, notice: &NoticeId, from: Option<ParkedState>, parked: &Parked) -> Result<Marked, StoreError> {
+    pub async fn park(
+        &self,
+        notice: &NoticeId,
+        from: Option<ParkedState>,
+        parked: &Parked,
+    ) -> Result<Marked, StoreError> {
         todo!()
     }
 

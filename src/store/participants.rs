@@ -35,7 +35,12 @@ impl Store {
     }
 
     /// Access pattern 2: one stamp of one participant, one consistent GetItem.
-    pub async fn stamp(&self, event_id: &EventId, line_user_id: &LineUserId, stamp_id: &StampId) -> Result<Option<UserStamp>, StoreError> {
+    pub async fn stamp(
+        &self,
+        event_id: &EventId,
+        line_user_id: &LineUserId,
+        stamp_id: &StampId,
+    ) -> Result<Option<UserStamp>, StoreError> {
         todo!()
     }
 
