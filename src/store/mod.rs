@@ -3,6 +3,7 @@
 //! One fact is one item is one conditional Put. Every access pattern is one request.
 
 pub mod client;
+mod guard;
 pub mod items;
 pub mod keys;
 pub mod listing;
@@ -35,6 +36,46 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl StoreError {
+    /// Something a person has to look at.
+    pub fn broken(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Broken { what: "the table".to_owned(), source: source.into() }
+    }
+
+    /// Something that passes.
+    pub fn unavailable(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable { what: "the table".to_owned(), source: source.into() }
+    }
+}
+
+impl From<items::Unreadable> for StoreError {
+    fn from(unreadable: items::Unreadable) -> Self {
+        Self::broken(unreadable)
+    }
+}
+
+// Stands in until the client's own sorting of failures is here.
+impl<E> From<aws_sdk_dynamodb::error::SdkError<E, aws_sdk_dynamodb::config::http::HttpResponse>> for StoreError
+where
+    E: aws_sdk_dynamodb::error::ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    fn from(failure: aws_sdk_dynamodb::error::SdkError<E, aws_sdk_dynamodb::config::http::HttpResponse>) -> Self {
+        use aws_sdk_dynamodb::error::SdkError;
+        let code = failure.as_service_error().and_then(|error| error.code()).unwrap_or_default();
+        let passes = match &failure {
+            SdkError::ServiceError(answer) => {
+                answer.raw().status().as_u16() >= 500
+                    || code.contains("Throttl")
+                    || code.contains("Exceeded")
+                    || code.contains("TransactionConflict")
+            }
+            SdkError::ConstructionFailure(_) => false,
+            _ => true,
+        };
+        if passes { Self::unavailable(failure) } else { Self::broken(failure) }
+    }
 }
 
 /// The names of the two tables.
