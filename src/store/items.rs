@@ -173,9 +173,7 @@ impl Entity for StampMaster {
             name: item.required("name")?,
             order: order.ok_or_else(|| item.missing("order"))?,
             is_active: item.flag("isActive")?.ok_or_else(|| item.missing("isActive"))?,
-            flex_message_content: item
-                .json("flexMessageContent")?
-                .ok_or_else(|| item.missing("flexMessageContent"))?,
+            flex_message_content: item.json("flexMessageContent")?.ok_or_else(|| item.missing("flexMessageContent"))?,
             // The source article's masters have none.
             updated_at: item.optional("updatedAt")?.unwrap_or(Timestamp::EPOCH),
         })

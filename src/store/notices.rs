@@ -40,9 +40,11 @@ impl Store {
         at: Timestamp,
         request_id: Option<&str>,
     ) -> Result<Marked, StoreError> {
-        let mut change = Change::unsent(notice)
-            .set("flexMessageSent", ":sent", AttributeValue::Bool(true))
-            .set("flexMessageSentAt", ":at", text(at.to_string()));
+        let mut change = Change::unsent(notice).set("flexMessageSent", ":sent", AttributeValue::Bool(true)).set(
+            "flexMessageSentAt",
+            ":at",
+            text(at.to_string()),
+        );
         if let Some(request_id) = request_id {
             change = change.set("flexMessageRequestId", ":requestId", text(request_id));
         }

@@ -103,7 +103,11 @@ impl Attributes {
     /// Refuses an item that stands somewhere else than its attributes say.
     pub(super) fn must_have_key(&self, key: &ItemKey) -> Result<(), Unreadable> {
         let stands_at = |name, should: &str| {
-            if self.key_part(name) == should { Ok(()) } else { Err(self.unreadable(name, format!("should be {should}"))) }
+            if self.key_part(name) == should {
+                Ok(())
+            } else {
+                Err(self.unreadable(name, format!("should be {should}")))
+            }
         };
         stands_at("PK", &key.pk())?;
         stands_at("SK", &key.sk())

@@ -123,7 +123,9 @@ mod tests {
             any::<bool>().prop_map(Value::from),
             any::<i64>().prop_map(Value::from),
             any::<u64>().prop_map(Value::from),
-            (-1e9..1e9).prop_map(|number: f64| json!(number + 0.5_f64.copysign(number))).prop_filter("a part", |n| n.as_f64().is_some_and(|n| n.fract() != 0.0)),
+            (-1e9..1e9)
+                .prop_map(|number: f64| json!(number + 0.5_f64.copysign(number)))
+                .prop_filter("a part", |n| n.as_f64().is_some_and(|n| n.fract() != 0.0)),
             ".*".prop_map(Value::from),
         ];
         leaf.prop_recursive(4, 32, 5, |inner| {

@@ -32,10 +32,7 @@ fn primary_keys_are_pinned() {
             ItemKey::Profile { event_id: rally(), line_user_id: hanako() },
             ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "PROFILE"],
         ),
-        (
-            notice(NoticeKey::Stamp(first.clone())),
-            ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "STAMP#001"],
-        ),
+        (notice(NoticeKey::Stamp(first.clone())), ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "STAMP#001"]),
         (
             notice(NoticeKey::Resend { stamp_id: first, number: 7 }),
             ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "RESEND#001#007"],
@@ -59,8 +56,7 @@ fn primary_keys_are_pinned() {
 #[test]
 fn index_keys_are_pinned() {
     let since = at("2026-05-23T10:00:00.000Z");
-    let notice =
-        NoticeId { event_id: rally(), line_user_id: hanako(), key: NoticeKey::Stamp("001".parse().unwrap()) };
+    let notice = NoticeId { event_id: rally(), line_user_id: hanako(), key: NoticeKey::Stamp("001".parse().unwrap()) };
     let user = |shards| Gsi1Key::User {
         event_id: rally(),
         shard: Shard::of(&hanako(), IndexShards::try_from(shards).unwrap()),
@@ -68,7 +64,11 @@ fn index_keys_are_pinned() {
         line_user_id: hanako(),
     };
     let keys = [
-        (Gsi1Key::Event { starts_at: since, event_id: rally() }, "EVENTS", "2026-05-23T10:00:00.000Z#stamp-rally-202606"),
+        (
+            Gsi1Key::Event { starts_at: since, event_id: rally() },
+            "EVENTS",
+            "2026-05-23T10:00:00.000Z#stamp-rally-202606",
+        ),
         (
             Gsi1Key::Master { event_id: rally(), order: StampOrder::try_from(1).unwrap() },
             "EVENT#stamp-rally-202606#STAMP_MASTERS",

@@ -229,8 +229,9 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
 /// One failure, told to many.
 fn shared(error: Arc<StoreError>) -> StoreError {
     match *error {
-        StoreError::Broken { .. } => StoreError::broken(Waited(error)),
-        StoreError::Unavailable { .. } => StoreError::unavailable(Waited(error)),
+        StoreError::Broken(_) => StoreError::Broken(Waited(error).into()),
+        StoreError::Conflict(_) => StoreError::Conflict(Waited(error).into()),
+        StoreError::Unavailable(_) => StoreError::Unavailable(Waited(error).into()),
     }
 }
 
