@@ -27,7 +27,10 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
 
 /// Every `crate::<folder>` of a text, also those inside `use crate::{a, b}`.
 fn used_rooms(text: &str) -> Vec<&str> {
-    text.split("crate::").skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next()).collect()
+    text.split("crate::")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next())
+        .collect()
 }
 
 #[test]
@@ -37,7 +40,10 @@ fn every_room_uses_only_the_rooms_it_may() {
     for (room, allowed) in ALLOWED {
         for (file, text) in sources(&src.join(room)) {
             read += 1;
-            assert!(!text.contains("use crate::{"), "{file}: write one `use crate::room::…` a room, so that this test can read it");
+            assert!(
+                !text.contains("use crate::{"),
+                "{file}: write one `use crate::room::…` a room, so that this test can read it"
+            );
             for used in used_rooms(&text) {
                 assert!(used == room || allowed.contains(&used), "{file}: `{room}` must not use `crate::{used}`");
             }

@@ -1,1 +1,4 @@
-//! dev
+//! What a development machine needs and production doesn't: behind the feature `dev`, and known
+//! only to `cli`.
+
+pub mod line;
