@@ -99,11 +99,29 @@ use self::{answer::Answer, control::NewUsers, jws::IdTokenOrder, platform::Platf
 /// Longer than any client keeps a connection, so that none is closed just as it is used again.
 const KEEP_ALIVE: Duration = Duration::from_mins(2);
 
+/// The longest that an end waits for the workers to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A running stand-in on a thread of its own. Dropping it stops it.
 pub struct StandIn {
     addr: SocketAddr,
     platform: Arc<Platform>,
-    server: Option<(ServerHandle, JoinHandle<()>)>,
+    server: Option<Running>,
+}
+
+/// The server's thread, and how to end it.
+struct Running {
+    handle: ServerHandle,
+    thread: JoinHandle<()>,
+    /// Disconnected when the last worker has let go of the platform.
+    released: mpsc::Receiver<()>,
+}
+
+/// What each worker holds. The platform is let go first: fields are dropped in this order.
+#[derive(Clone)]
+struct Served {
+    platform: Arc<Platform>,
+    _holds: mpsc::Sender<()>,
 }
 
 impl StandIn {
@@ -117,14 +135,15 @@ impl StandIn {
         let addr = listener.local_addr().map_err(StartError::Server)?;
         let platform = Arc::new(Platform::open(memory, channels)?);
         let (tell, told) = mpsc::channel();
-        let served = Arc::clone(&platform);
+        let (holds, released) = mpsc::channel();
+        let served = Served { platform: Arc::clone(&platform), _holds: holds };
         let thread = std::thread::Builder::new()
             .name("stand-in-line".to_owned())
             .spawn(move || serve(listener, served, &tell))
             .map_err(StartError::Server)?;
         let gone = || StartError::Server(std::io::Error::other("the server's thread ended"));
         let handle = told.recv().map_err(|_| gone())?.map_err(StartError::Server)?;
-        Ok(Self { addr, platform, server: Some((handle, thread)) })
+        Ok(Self { addr, platform, server: Some(Running { handle, thread, released }) })
     }
 
     /// Where it listens.
@@ -145,10 +164,12 @@ impl StandIn {
     }
 
     fn end(&mut self) {
-        if let Some((handle, thread)) = self.server.take() {
+        if let Some(running) = self.server.take() {
             // The command is sent here; only its confirmation would have to be awaited.
-            drop(handle.stop(false));
-            let _ = thread.join();
+            drop(running.handle.stop(false));
+            let _ = running.thread.join();
+            // Workers end a moment after their server, and the memory file is theirs until then.
+            let _ = running.released.recv_timeout(PATIENCE);
         }
     }
 
@@ -203,10 +224,10 @@ impl From<Answer> for Refused {
 }
 
 /// Runs the server; one worker is enough, since whatever it does takes the one lock of its memory.
-fn serve(listener: TcpListener, platform: Arc<Platform>, tell: &mpsc::Sender<std::io::Result<ServerHandle>>) {
+fn serve(listener: TcpListener, served: Served, tell: &mpsc::Sender<std::io::Result<ServerHandle>>) {
     System::new().block_on(async move {
         let started = HttpServer::new(move || {
-            App::new().app_data(Data::new(Arc::clone(&platform))).default_service(web::to(server::receive))
+            App::new().app_data(Data::new(served.clone())).default_service(web::to(server::receive))
         })
         .workers(1)
         .keep_alive(KEEP_ALIVE)
@@ -215,10 +236,10 @@ fn serve(listener: TcpListener, platform: Arc<Platform>, tell: &mpsc::Sender<std
         .on_connect(server::on_connect)
         .listen(listener);
         match started {
-            Ok(server) => {
-                let server = server.run();
-                let _ = tell.send(Ok(server.handle()));
-                let _ = server.await;
+            Ok(ready) => {
+                let running = ready.run();
+                let _ = tell.send(Ok(running.handle()));
+                let _ = running.await;
             }
             Err(error) => drop(tell.send(Err(error))),
         }

@@ -1,6 +1,6 @@
 //! The HTTP side: every request becomes a [`Call`], every fault happens here.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{any::Any, time::Duration};
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -11,6 +11,7 @@ use actix_web::{
 };
 
 use super::{
+    Served,
     answer::{Answer, Outcome},
     chance, control,
     endpoint::Endpoint,
@@ -71,10 +72,11 @@ fn second_handle(stream: &rt::net::TcpStream) -> Option<std::net::TcpStream> {
 }
 
 /// Every request comes here.
-pub(super) async fn receive(http: HttpRequest, payload: Payload, platform: Data<Arc<Platform>>) -> HttpResponse {
+pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Served>) -> HttpResponse {
     let Ok(Ok(body)) = payload.to_bytes_limited(LARGEST_READ).await else {
         return Answer::message(413, "Payload Too Large").into_response();
     };
+    let platform = &served.platform;
     let (endpoint, right_method) = Endpoint::find(http.method(), http.path());
     let call = Call {
         endpoint,
@@ -86,9 +88,9 @@ pub(super) async fn receive(http: HttpRequest, payload: Payload, platform: Data<
         request_id: chance::request_id(),
     };
     if call.path == "/control" || call.path.starts_with("/control/") {
-        return either(control::answer(&platform, &call).await).into_response();
+        return either(control::answer(platform, &call).await).into_response();
     }
-    match line_answer(&platform, &call, right_method).await {
+    match line_answer(platform, &call, right_method).await {
         Some(answer) => answer.with("x-line-request-id", &call.request_id).into_response(),
         None => hang_up(&http),
     }

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::json;
 
-use super::{Desk, KEY, MESSAGING, Memory, SECRET, StandIn, channels, listener};
+use super::{Desk, KEY, MESSAGING, Memory, SECRET, StandIn, channels, listener, text};
 use crate::dev::line::{ChannelSettings, StartError, chance};
 
 /// A folder of its own, removed at the end.
@@ -66,6 +66,26 @@ async fn a_stopped_stand_in_gives_its_file_and_goes_on_where_it_was() {
     let second = desk.push(&hanako, None).await.json();
     assert_ne!(first["sentMessages"][0]["id"], second["sentMessages"][0]["id"]);
     assert_eq!(desk.phone(&hanako).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_stop_cuts_off_whoever_waits_for_an_answer() {
+    let folder = Folder::new();
+    let memory = Memory::File(folder.file("line.db"));
+    let desk = Desk::with(&memory);
+    let hanako = desk.hanako().await;
+    desk.faults(json!([{ "endpoint": "push", "kind": "timeout_after_accept" }])).await;
+    let push = desk.push_request(&hanako, Some(KEY), &json!([text("一")]));
+    let Desk { line, .. } = desk;
+    let stop = async {
+        while line.phone(&hanako).unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        line.stop();
+    };
+    let (answer, ()) = tokio::join!(push.send(), stop);
+    assert!(answer.is_err());
+    assert_eq!(Desk::with(&memory).push(&hanako, Some(KEY)).await.status, 409);
 }
 
 #[test]
