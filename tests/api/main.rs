@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
+mod acquire;
 mod faults;
+mod house;
 mod proxy;
 mod store;
 mod tables;

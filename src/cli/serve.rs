@@ -1,0 +1,50 @@
+//! `serve` and `consume`: the service against real DynamoDB and LINE.
+
+use crate::store::client::{Clients, Pace};
+
+use super::{args::SettingsArgs, service};
+
+/// The HTTP API.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ServeCommand {
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Also consume the table's stream in this process
+    #[arg(long)]
+    with_consumer: bool,
+}
+
+/// The stream consumer alone.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ConsumeCommand {
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+/// Serves until the process is asked to stop.
+pub async fn serve(command: ServeCommand) -> anyhow::Result<()> {
+    let settings = command.settings.start()?;
+    let parts = service::Service::of(&settings)?;
+    let listener = service::listen(settings.http.bind, "http.bind")?;
+    let shutdown = service::shutdown_signal()?;
+    let clients = Clients::of_this_machine(&Pace::request()).await?;
+    service::wait_for_tables(&clients, &service::table_names(&settings), &shutdown).await?;
+    let worker = match command.with_consumer {
+        true => Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?).await?),
+        false => None,
+    };
+    tracing::info!(http.bind = %listener.local_addr()?, consumer = command.with_consumer, "serving");
+    service::run(Some((listener, parts.app(&clients)?)), worker, shutdown).await
+}
+
+/// Consumes until the process is asked to stop.
+pub async fn consume(command: ConsumeCommand) -> anyhow::Result<()> {
+    let settings = command.settings.start()?;
+    let parts = service::Service::of(&settings)?;
+    let shutdown = service::shutdown_signal()?;
+    let clients = Clients::of_this_machine(&Pace::worker()).await?;
+    service::wait_for_tables(&clients, &service::table_names(&settings), &shutdown).await?;
+    let worker = parts.worker(&clients).await?;
+    tracing::info!("consuming");
+    service::run(None, Some(worker), shutdown).await
+}
