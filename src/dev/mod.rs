@@ -1,1 +1,3 @@
 //! dev
+
+pub mod engine;
