@@ -1,1 +1,3 @@
 //! line
+
+pub mod flex;
