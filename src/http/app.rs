@@ -17,7 +17,7 @@ use crate::store::{
     rallies::{Rallies, Rally},
 };
 
-use super::{auth::AdminTokens, origin::Origin, participant::KnownParticipants, problem::ApiError};
+use super::{auth::AdminTokens, participant::KnownParticipants, problem::ApiError};
 
 /// What the command line puts in.
 pub struct Parts {
@@ -31,8 +31,9 @@ pub struct Parts {
     pub channels: Channels,
     /// Who may use the organisers' API.
     pub admin_tokens: AdminTokens,
-    /// Pages of these origins may call us (CORS).
-    pub allowed_origins: Vec<Origin>,
+    /// Pages of these origins may call us (CORS): each as browsers write it, `https://rally.example`. The settings
+    /// take no other; a `*` would keep the server from starting.
+    pub allowed_origins: Vec<String>,
     /// The time.
     pub clock: Clock,
     /// Where `/metrics` reads.
@@ -59,7 +60,7 @@ pub struct App {
     pub(super) verifier: TokenVerifier,
     pub(super) channels: Arc<Channels>,
     pub(super) admin_tokens: Arc<AdminTokens>,
-    pub(super) allowed_origins: Arc<[Origin]>,
+    pub(super) allowed_origins: Arc<[String]>,
     pub(super) clock: Clock,
     pub(super) metrics: PrometheusHandle,
     pub(super) known: Arc<KnownParticipants>,
@@ -89,7 +90,7 @@ impl App {
 
     /// One stamp of a rally, borrowed where it is known already.
     pub(super) async fn stamp<'a>(&self, rally: &'a Rally, id: &StampId) -> Result<Cow<'a, StampMaster>, ApiError> {
-        if let Some(master) = rally.masters.iter().find(|master| master.stamp_id == *id) {
+        if let Some(master) = rally.master(id) {
             return Ok(Cow::Borrowed(master));
         }
         self.rallies.stamp(rally, id).await?.map(Cow::Owned).ok_or(ApiError::StampNotFound)

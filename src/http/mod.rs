@@ -9,9 +9,9 @@ mod app;
 mod asked_by;
 pub mod auth;
 mod body;
+mod cross_origin;
 mod observe;
 mod ops;
-mod origin;
 mod participant;
 mod problem;
 mod routes;
@@ -22,5 +22,4 @@ mod webhook;
 mod tests;
 
 pub use app::{App, Channel, Channels, Parts};
-pub use origin::Origin;
 pub use server::serve;

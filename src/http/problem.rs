@@ -173,8 +173,9 @@ impl ResponseError for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Broken { .. } => Self::Internal(error.into()),
-            StoreError::Unavailable { .. } => Self::StoreUnavailable(error.into()),
+            StoreError::Broken(_) => Self::Internal(error.into()),
+            // Somebody else was faster in a place where that isn't expected: the same request again will do.
+            StoreError::Conflict(_) | StoreError::Unavailable(_) => Self::StoreUnavailable(error.into()),
         }
     }
 }

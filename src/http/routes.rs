@@ -1,7 +1,7 @@
 //! Every path, and the methods it answers. The API's description is compared with this table.
 
 use actix_web::{
-    FromRequest, Handler, Resource, Responder,
+    FromRequest, Handler, Resource, Responder, Route,
     guard::{self, Guard as _},
     http::Method,
     web::{self, ServiceConfig},
@@ -53,12 +53,11 @@ fn refused_path(error: &actix_web::error::PathError) -> ApiError {
 pub(super) struct Endpoint {
     pub path: &'static str,
     pub methods: Vec<Method>,
-    resource: Resource,
+    routes: Vec<Route>,
 }
 
 fn at(path: &'static str) -> Endpoint {
-    let resource = web::resource(path).app_data(observe::Endpoint(path));
-    Endpoint { path, methods: Vec::new(), resource }
+    Endpoint { path, methods: Vec::new(), routes: Vec::new() }
 }
 
 impl Endpoint {
@@ -71,7 +70,7 @@ impl Endpoint {
     {
         self.methods.extend([Method::GET, Method::HEAD]);
         let is_get = guard::fn_guard(|context| guard::Get().check(context) || guard::Head().check(context));
-        self.resource = self.resource.route(web::route().guard(is_get).to(handler));
+        self.routes.push(web::route().guard(is_get).to(handler));
         self
     }
 
@@ -109,7 +108,7 @@ impl Endpoint {
         Args: FromRequest + 'static,
         F::Output: Responder + 'static,
     {
-        self.resource = self.resource.route(web::method(method.clone()).to(handler));
+        self.routes.push(web::method(method.clone()).to(handler));
         self.methods.push(method);
         self
     }
@@ -117,7 +116,9 @@ impl Endpoint {
     /// The resource; any other method is told which ones there are.
     fn into_resource(self) -> Resource {
         let allowed = self.methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-        self.resource.default_service(web::to(move || {
+        let resource = web::resource(self.path).app_data(observe::Endpoint(self.path));
+        let resource = self.routes.into_iter().fold(resource, Resource::route);
+        resource.default_service(web::to(move || {
             let allowed = allowed.clone();
             async move { Err::<web::Bytes, _>(ApiError::MethodNotAllowed { allowed }) }
         }))

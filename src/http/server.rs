@@ -11,7 +11,7 @@ use actix_web::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{app::App, observe::observe, origin::cors, routes};
+use super::{app::App, cross_origin::cors, observe::observe, routes};
 
 /// An idle connection is kept so long: longer than load balancers do (60 s), so that they close first.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);

@@ -5,40 +5,41 @@ use async_stream::try_stream;
 use csv::{Terminator, WriterBuilder};
 use futures_util::Stream;
 
-use crate::domain::{event::Event, fact::User, time::Span};
+use crate::domain::fact::User;
 use crate::http::problem::ApiError;
-use crate::store::{
-    Store,
-    listing::{Direction, Page, Wanted},
-};
-
-/// Rows read at a time, and bytes of one part of the file, a thousand times a row.
-pub const PAGE: usize = 1000;
+use crate::store::{StoreError, listing::Users};
 
 const COLUMNS: [&str; 4] = ["lineUserId", "createdAt", "updatedAt", "requestId"];
 
-/// The whole list, the first page of which was read already. A page that can't be read breaks the stream off, and
-/// with it the connection: a file that ends early never looks complete.
-pub fn stream(
-    store: Store,
-    event: Event,
-    span: Span,
-    direction: Direction,
-    first: Page<User>,
-) -> impl Stream<Item = Result<Bytes, ApiError>> {
-    try_stream! {
-        let mut page = first;
+/// How many rows go out at a time.
+const AT_A_TIME: usize = 500;
+
+/// The whole list as a file. The first rows are read before there is an answer, so that a store that can't answer is
+/// a problem document; later a row that can't be read breaks the stream off, and with it the connection: a file that
+/// ends early never looks complete.
+pub async fn stream(mut users: Users) -> Result<impl Stream<Item = Result<Bytes, ApiError>> + use<>, ApiError> {
+    let first = some_of(&mut users).await?;
+    Ok(try_stream! {
         yield file_start()?;
-        loop {
-            yield rows(&page.rows)?;
-            let Some(after) = page.next else { break };
-            let wanted = Wanted { direction, limit: PAGE, after: Some(after) };
-            page = store.users(&event, span, &wanted).await.map_err(broken_off)?;
+        let mut some = first;
+        while !some.is_empty() {
+            yield rows(&some)?;
+            some = some_of(&mut users).await.map_err(broken_off)?;
         }
-    }
+    })
 }
 
-fn broken_off(error: crate::store::StoreError) -> ApiError {
+async fn some_of(users: &mut Users) -> Result<Vec<User>, StoreError> {
+    let mut some = Vec::with_capacity(AT_A_TIME);
+    while some.len() < AT_A_TIME
+        && let Some(user) = users.next().await?
+    {
+        some.push(user);
+    }
+    Ok(some)
+}
+
+fn broken_off(error: StoreError) -> ApiError {
     let error = ApiError::from(error);
     error.log();
     error

@@ -76,7 +76,7 @@ impl EventInput {
             return Err(ApiError::InvalidRequest(format!("channel: no channel {channel} is configured")));
         }
         if let Some(Some(message)) = &self.completion_message_content {
-            check_message(message)?;
+            check_message("completionMessageContent", message)?;
         }
         Ok(EventChange {
             name: self.name,

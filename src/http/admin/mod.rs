@@ -15,13 +15,17 @@ mod view;
 use serde_json::Value;
 
 use crate::line::flex;
+use crate::store::items;
 
 use super::problem::ApiError;
 
-/// A message has to be one that LINE takes before it is stored.
-fn check_message(message: &Value) -> Result<(), ApiError> {
+/// A message has to be one that LINE takes, and that the table keeps, before it is stored.
+fn check_message(attribute: &'static str, message: &Value) -> Result<(), ApiError> {
     let faults = flex::check(message);
-    if faults.is_empty() { Ok(()) } else { Err(ApiError::FlexInvalid(faults)) }
+    if !faults.is_empty() {
+        return Err(ApiError::FlexInvalid(faults));
+    }
+    Ok(items::storable(attribute, message)?)
 }
 
 /// Bodies of settings hold whole Flex messages.

@@ -64,7 +64,9 @@ impl StampMasterInput {
         if self.stamp_id.is_some_and(|id| id != *stamp_id) {
             return Err(ApiError::InvalidRequest("stampId: must be the one in the path".to_owned()));
         }
-        self.flex_message_content.as_ref().map_or(Ok(()), check_message)?;
+        if let Some(message) = &self.flex_message_content {
+            check_message("flexMessageContent", message)?;
+        }
         Ok(StampMasterChange {
             name: self.name,
             order: self.order,

@@ -13,7 +13,6 @@ use crate::domain::{
     ids::{EventId, LineUserId},
 };
 use crate::http::{answer, app::App, auth::Viewer, participant::CardView, problem::ApiError};
-use crate::store::listing::Wanted;
 
 use super::{
     csv,
@@ -47,12 +46,12 @@ pub async fn csv(
     let direction = parameters.direction()?;
     let event = app.stored_event(&event_id).await?;
     let span = parameters.span(event.time_zone)?;
-    let first = app.store.users(&event, span, &Wanted { direction, limit: csv::PAGE, after: None }).await?;
+    let file = csv::stream(app.store.all_users(&event, span, direction)).await?;
     let filename = format!("attachment; filename=\"{event_id}-users.csv\"");
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
         .insert_header((header::CONTENT_DISPOSITION, filename))
-        .streaming(csv::stream(app.store.clone(), event, span, direction, first)))
+        .streaming(file))
 }
 
 /// Everything about one participant.

@@ -25,7 +25,7 @@ use super::{
     app::App,
     asked_by::AskedBy,
     auth::Participant,
-    body::{Body, Input, Unread, present},
+    body::{Body, Input, present},
     problem::ApiError,
 };
 use view::{PublicStampView, PublicStampsView, StampView};
@@ -40,7 +40,7 @@ pub(super) struct RegistrationInput {}
 #[serde(deny_unknown_fields)]
 pub(super) struct ClaimInput {
     #[serde(default, rename = "proof", deserialize_with = "present")]
-    _proof: Option<Unread>,
+    _proof: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 const BODY_LIMIT: usize = 16 * 1024;
