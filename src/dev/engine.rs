@@ -1,7 +1,7 @@
 //! The embedded DynamoDB engine: the crate `dynoxide-rs` behind HTTP, on a thread of its own.
 //!
 //! The SDK talks to it as it talks to AWS, through a socket. A request runs synchronously on the thread that got it
-//! (SQLite behind one lock), so the engine has its own runtime: in one of the server's it would hold up everybody.
+//! (`SQLite` behind one lock), so the engine has its own runtime: in one of the server's it would hold up everybody.
 //!
 //! It differs from AWS where a stream reader could get used to it: one shard that never closes, positions that never
 //! expire, records of writes that change nothing, no throttling. Code is written for AWS; tests of those things need
@@ -31,7 +31,7 @@ use data::Data;
 pub use data::Swept;
 
 /// Between two sweeps for expired items and old records.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
+const SWEEP_EVERY: Duration = Duration::from_mins(1);
 
 /// How long a stop waits for requests that run. A client that sent half a request would hold it for ever; after this
 /// its connection is dropped. Requests take milliseconds.
@@ -116,7 +116,7 @@ impl Engine {
         Ok(Self { address, sweeps, stop: Some(stop), ended, thread: Some(thread) })
     }
 
-    /// Where the SDK finds it: `http://127.0.0.1:<port>`.
+    /// Where the SDK finds it: `http://127.0.0.1:41234`, say.
     #[must_use]
     pub fn endpoint_url(&self) -> String {
         format!("http://{}", self.address)

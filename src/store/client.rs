@@ -81,7 +81,7 @@ impl Pace {
 pub enum AwsSettingsError {
     /// Tables and streams would be read from two different places.
     #[error(
-        "{set} is set and {missing} is not: the table and its stream would come from two different places; set both, or only AWS_ENDPOINT_URL"
+        "{set} is set and {missing} is not: the table and its stream would come from two different places; set both (in a profile: the services dynamodb and dynamodb-streams), or only AWS_ENDPOINT_URL"
     )]
     HalfAnEndpoint {
         /// The setting that is there.
@@ -101,7 +101,11 @@ impl Clients {
     /// Nothing is asked of DynamoDB yet; credentials are looked for at the first call.
     pub async fn of_this_machine(pace: &Pace) -> Result<Self, AwsSettingsError> {
         refuse_half_an_endpoint(is_set(TABLE_ENDPOINT), is_set(STREAMS_ENDPOINT))?;
-        let machine = aws_config::defaults(BehaviorVersion::latest()).load().await;
+        let mut chain = aws_config::defaults(BehaviorVersion::latest());
+        if let Some(plain) = plain_machine() {
+            chain = chain.http_client(plain);
+        }
+        let machine = chain.load().await;
         if machine.region().is_none() {
             return Err(AwsSettingsError::NoRegion);
         }
@@ -149,6 +153,13 @@ impl Clients {
 /// slim container has none.
 fn plain_http(endpoint: Option<&str>) -> Option<SharedHttpClient> {
     endpoint?.starts_with("http://").then(|| aws_smithy_http_client::Builder::new().build_http())
+}
+
+/// With an emulator and keys in the environment nothing speaks TLS, not even those who look for credentials; and a debug
+/// build of the SDK's own client panics without CA files.
+fn plain_machine() -> Option<SharedHttpClient> {
+    let endpoint = [TABLE_ENDPOINT, "AWS_ENDPOINT_URL"].into_iter().find_map(|name| std::env::var(name).ok());
+    plain_http(endpoint.as_deref()).filter(|_| is_set("AWS_ACCESS_KEY_ID"))
 }
 
 fn is_set(name: &str) -> bool {

@@ -1,5 +1,8 @@
 //! What can go wrong with the store, sorted by what the caller can do about it.
 
+use std::error::Error;
+
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::{
     config::http::HttpResponse,
     error::{BoxError, ProvideErrorMetadata, SdkError},
@@ -37,7 +40,7 @@ impl StoreError {
 /// call, before this.
 impl<E> From<SdkError<E, HttpResponse>> for StoreError
 where
-    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+    E: ProvideErrorMetadata + Error + Send + Sync + 'static,
 {
     fn from(failure: SdkError<E, HttpResponse>) -> Self {
         match fate(&failure) {
@@ -55,14 +58,26 @@ enum Fate {
     Unavailable,
 }
 
-fn fate<E: ProvideErrorMetadata>(failure: &SdkError<E, HttpResponse>) -> Fate {
+fn fate<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(failure: &SdkError<E, HttpResponse>) -> Fate {
     match failure {
-        SdkError::DispatchFailure(dispatch) if dispatch.is_user() => Fate::Broken,
+        SdkError::DispatchFailure(dispatch) if dispatch.is_user() || lacks_credentials(failure) => Fate::Broken,
         SdkError::DispatchFailure(_) | SdkError::ResponseError(_) | SdkError::TimeoutError(_) => Fate::Unavailable,
         SdkError::ServiceError(answer) => fate_of_answer(answer.err().code(), answer.raw().status().as_u16()),
         // No region, no endpoint, a value the SDK can't send; and whatever a later SDK adds.
         _ => Fate::Broken,
     }
+}
+
+/// Nobody has given this machine credentials, which the SDK reports like a lost connection. A credentials server that is
+/// slow or ill is another matter, and passes.
+fn lacks_credentials(failure: &(dyn Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(failure), |&cause| cause.source());
+    causes.any(|cause| {
+        matches!(
+            cause.downcast_ref(),
+            Some(CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_))
+        )
+    })
 }
 
 /// Errors that an operation doesn't declare reach us without a type, so the code decides. The list: "Error handling
@@ -91,7 +106,7 @@ fn fate_of_answer(code: Option<&str>, status: u16) -> Fate {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
+    use aws_credential_types::credential_fn::provide_credentials_fn;
 
     use super::*;
     use crate::store::{
@@ -163,6 +178,16 @@ mod tests {
         let canned = Canned::answer(200, "<html>Welcome to the hotel's wireless network</html>");
         let failure = clients(&canned).table.list_tables().send().await.unwrap_err();
         assert_eq!(word(&failure.into()), "unavailable");
+    }
+
+    #[tokio::test]
+    async fn without_credentials_a_person_has_to_look() {
+        let canned = Canned::answer(200, "{}");
+        let config = clients(&canned).table.config().to_builder();
+        let nobody = provide_credentials_fn(|| async { Err(CredentialsError::not_loaded("nobody gave any")) });
+        let table = aws_sdk_dynamodb::Client::from_conf(config.credentials_provider(nobody).build());
+        let failure = table.list_tables().send().await.unwrap_err();
+        assert_eq!(word(&failure.into()), "broken");
     }
 
     #[tokio::test]

@@ -11,7 +11,8 @@ use std::fmt;
 
 use aws_sdk_dynamodb::{
     Client,
-    types::{TableDescription, TimeToLiveDescription},
+    operation::describe_table::DescribeTableError,
+    types::{StreamSpecification, TableDescription, TimeToLiveDescription},
 };
 
 pub use create::create;
@@ -93,7 +94,7 @@ pub async fn status(client: &Client, names: &TableNames) -> Result<Vec<TableRepo
 /// A stream that is switched off and on again has a new ARN.
 pub async fn stream_arn(client: &Client, table: &str) -> Result<Option<String>, StoreError> {
     let Some(description) = describe(client, table).await? else { return Ok(None) };
-    let on = description.stream_specification().is_some_and(|stream| stream.stream_enabled());
+    let on = description.stream_specification().is_some_and(StreamSpecification::stream_enabled);
     // The ARN of a stream that was switched off is still told.
     Ok(on.then(|| description.latest_stream_arn().map(str::to_owned)).flatten())
 }
@@ -114,7 +115,9 @@ async fn look_at(client: &Client, table: &str) -> Result<Option<Found>, StoreErr
 async fn describe(client: &Client, table: &str) -> Result<Option<TableDescription>, StoreError> {
     match client.describe_table().table_name(table).send().await {
         Ok(answer) => Ok(answer.table),
-        Err(failure) if failure.as_service_error().is_some_and(|e| e.is_resource_not_found_exception()) => Ok(None),
+        Err(failure) if failure.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
+            Ok(None)
+        }
         Err(failure) => Err(failure.into()),
     }
 }

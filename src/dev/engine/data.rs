@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use super::{EngineError, Storage, no};
 
 /// AWS keeps a stream's records for 24 hours.
-const RECORDS_LIVE: Duration = Duration::from_secs(24 * 60 * 60);
+const RECORDS_LIVE: Duration = Duration::from_hours(24);
 
 /// dynoxide looks up the last record at every write, and the next ones at every read, without an index: both become
 /// slower with every record (3.5 ms a write at 30,000). The second one serves reads, the first one writes.

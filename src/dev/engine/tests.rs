@@ -15,7 +15,7 @@ use aws_sdk_dynamodbstreams::{
 
 use super::*;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 fn somewhere() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
@@ -232,7 +232,7 @@ async fn a_sweep_deletes_expired_items_and_records_older_than_a_day() {
         let records = rally.records(None).await;
         assert_eq!(records.len(), 3, "two puts and the removal");
 
-        assert_eq!(engine.sweep(now + DAY + Duration::from_secs(60)).unwrap(), Swept { items: 0, records: 3 });
+        assert_eq!(engine.sweep(now + DAY + Duration::from_mins(1)).unwrap(), Swept { items: 0, records: 3 });
         assert!(rally.records(None).await.is_empty());
         rally.stamp("later").await;
         assert!(sequence(&rally.records(None).await[0]) > sequence(&records[2]), "numbers never start again");

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::{
     Client,
     config::http::HttpResponse,
     error::{BuildError, ProvideErrorMetadata, SdkError},
-    types::{BillingMode, GlobalSecondaryIndexUpdate, ProvisionedThroughput},
+    types::{AttributeDefinition, BillingMode, GlobalSecondaryIndexUpdate, ProvisionedThroughput},
 };
 
 use super::{
@@ -136,7 +136,7 @@ async fn change(
         }
         Difference::IndexMissing { index } => {
             if let Some(index) = definition.indexes.iter().find(|wanted| wanted.name == index) {
-                add_index(client, table, index, found.and_then(capacity_of)).await?;
+                add_index(client, table, index, found).await?;
             }
         }
         // Nobody asks for the others: their remedy is another one.
@@ -160,21 +160,27 @@ async fn create_table(client: &Client, table: &str, definition: &Definition) -> 
     Ok(())
 }
 
-async fn add_index(
-    client: &Client,
-    table: &str,
-    index: &Index,
-    capacity: Option<ProvisionedThroughput>,
-) -> Result<(), Refusal> {
-    let update = GlobalSecondaryIndexUpdate::builder().create(index.afterwards(capacity)?).build();
+async fn add_index(client: &Client, table: &str, index: &Index, found: Option<&Found>) -> Result<(), Refusal> {
+    let update = index.afterwards(found.and_then(capacity_of))?;
     client
         .update_table()
         .table_name(table)
-        .set_attribute_definitions(Some(index.keys.attributes()?.to_vec()))
-        .global_secondary_index_updates(update)
+        .set_attribute_definitions(Some(attributes_with(index, found)?))
+        .global_secondary_index_updates(GlobalSecondaryIndexUpdate::builder().create(update).build())
         .send()
         .await?;
     Ok(())
+}
+
+/// Those in use stay in the list: AWS asks only for the new index's, but an emulator (moto) forgets all others.
+fn attributes_with(index: &Index, found: Option<&Found>) -> Result<Vec<AttributeDefinition>, BuildError> {
+    let mut attributes = found.map(|found| found.table.attribute_definitions().to_vec()).unwrap_or_default();
+    for attribute in index.keys.attributes()? {
+        if !attributes.iter().any(|there| there.attribute_name() == attribute.attribute_name()) {
+            attributes.push(attribute);
+        }
+    }
+    Ok(attributes)
 }
 
 /// The capacity of a table that is billed by it: its indexes must say theirs, and an index with less than its table

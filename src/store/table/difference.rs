@@ -3,8 +3,8 @@
 use std::fmt;
 
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, GlobalSecondaryIndexDescription, KeySchemaElement, KeyType, ScalarAttributeType,
-    TimeToLiveDescription, TimeToLiveStatus,
+    AttributeDefinition, BillingMode, GlobalSecondaryIndexDescription, IndexStatus, KeySchemaElement, KeyType,
+    ScalarAttributeType, TimeToLiveDescription, TimeToLiveStatus,
 };
 
 use super::{
@@ -246,7 +246,7 @@ fn index_differences(wanted: &Index, found: &Found) -> Vec<Difference> {
         differences.push(Difference::IndexKeys { index: index.clone(), found: keys.0, wanted: keys.1 });
     }
     differences.extend(projection(wanted, there));
-    if let Some(state) = there.index_status().map(|state| state.as_str()).filter(|state| *state != "ACTIVE") {
+    if let Some(state) = there.index_status().map(IndexStatus::as_str).filter(|state| *state != "ACTIVE") {
         differences.push(Difference::IndexNotReady { index, state: state.to_owned() });
     }
     differences

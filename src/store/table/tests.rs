@@ -1,3 +1,5 @@
+use std::slice::from_ref;
+
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, BillingModeSummary, GlobalSecondaryIndexDescription, IndexStatus,
     KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType, StreamSpecification, StreamViewType,
@@ -137,8 +139,8 @@ fn one_change_at_a_time_and_indexes_last() {
     assert_eq!(next_step(&[busy.clone(), off.clone(), missing.clone()]), Step::Wait(&busy));
     assert_eq!(next_step(&[off.clone(), filling.clone(), missing.clone()]), Step::Change(&off));
     assert_eq!(next_step(&[filling.clone(), missing.clone()]), Step::Wait(&filling));
-    assert_eq!(next_step(&[missing.clone()]), Step::Change(&missing));
-    assert_eq!(next_step(&[filling.clone()]), Step::Wait(&filling));
+    assert_eq!(next_step(from_ref(&missing)), Step::Change(&missing));
+    assert_eq!(next_step(from_ref(&filling)), Step::Wait(&filling));
 }
 
 #[test]
