@@ -60,11 +60,24 @@ struct Answered {
 fn note(answered: &Answered) {
     let Answered { method, endpoint, status, code, took } = *answered;
     let code = code.unwrap_or("none");
-    let took_ms = took.as_secs_f64() * 1000.0;
+    let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if matches!(endpoint, "/healthz" | "/readyz" | "/metrics") {
-        tracing::debug!(http.method = method, http.endpoint = endpoint, http.status = status.as_u16(), took_ms, "answered");
+        tracing::debug!(
+            http.method = method,
+            http.endpoint = endpoint,
+            http.status = status.as_u16(),
+            took_us,
+            "answered"
+        );
     } else {
-        tracing::info!(http.method = method, http.endpoint = endpoint, http.status = status.as_u16(), problem.code = code, took_ms, "answered");
+        tracing::info!(
+            http.method = method,
+            http.endpoint = endpoint,
+            http.status = status.as_u16(),
+            problem.code = code,
+            took_us,
+            "answered"
+        );
     }
     metrics::counter!("http_requests_total", "method" => method, "endpoint" => endpoint, "status" => status.as_str().to_owned())
         .increment(1);

@@ -117,6 +117,12 @@ impl ApiError {
         Row { status, code, title }
     }
 
+    /// Its stable name.
+    #[cfg(test)]
+    pub fn code(&self) -> &'static str {
+        self.row().code
+    }
+
     /// The header that goes with a status: how to authenticate (RFC 9110 asks for it with every 401), what is
     /// allowed (and with every 405), when to come back.
     fn header(&self) -> Option<(header::HeaderName, HeaderValue)> {
@@ -125,7 +131,9 @@ impl ApiError {
                 HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed))
             }
             (StatusCode::SERVICE_UNAVAILABLE, _) => Some((header::RETRY_AFTER, HeaderValue::from_static("2"))),
-            (StatusCode::UNAUTHORIZED, _) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge()))),
+            (StatusCode::UNAUTHORIZED, _) => {
+                Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge())))
+            }
             _ => None,
         }
     }
@@ -229,12 +237,11 @@ pub(super) fn render<B>(answer: ServiceResponse<B>, request_id: &RequestId) -> R
         return Rendered { answer: answer.map_into_left_body(), code: None };
     };
     let foreign;
-    let error = match error.as_error::<ApiError>() {
-        Some(error) => error,
-        None => {
-            foreign = translated(error);
-            &foreign
-        }
+    let error = if let Some(error) = error.as_error::<ApiError>() {
+        error
+    } else {
+        foreign = translated(error);
+        &foreign
     };
     error.log();
     let row = error.row();

@@ -49,7 +49,13 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
 pub(super) fn service(
     app: App,
 ) -> actix_web::App<
-    impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<impl MessageBody>, Error = Error, InitError = ()>,
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
 > {
     actix_web::App::new()
         .configure(routes::configure)

@@ -36,7 +36,9 @@ pub(super) async fn receive(
     let events = webhook::read(&body).map_err(|error| ApiError::InvalidRequest(error.to_string()))?;
     let facts = events.into_iter().filter_map(|event| friendship(name, event)).map(Ok);
     let store = &app.store;
-    stream::iter(facts).try_for_each_concurrent(AT_A_TIME, |fact| async move { store.record_friendship(&fact).await }).await?;
+    stream::iter(facts)
+        .try_for_each_concurrent(AT_A_TIME, |fact| async move { store.record_friendship(&fact).await })
+        .await?;
     Ok(HttpResponse::Ok().json(serde_json::json!({})))
 }
 

@@ -3,7 +3,7 @@
 use super::{Store, StoreError, participants::text};
 
 impl Store {
-    /// Asks both tables for an item that is never there: the cheapest read there is (one GetItem each, not
+    /// Asks both tables for an item that is never there: the cheapest read there is (one `GetItem` each, not
     /// consistent), and it needs no more permission than serving does.
     pub async fn reach(&self) -> Result<(), StoreError> {
         futures_util::try_join!(self.reach_one(&self.tables.main), self.reach_one(&self.tables.consumers)).map(drop)

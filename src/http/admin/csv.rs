@@ -19,12 +19,13 @@ const AT_A_TIME: usize = 500;
 /// ends early never looks complete.
 pub async fn stream(mut users: Users) -> Result<impl Stream<Item = Result<Bytes, ApiError>> + use<>, ApiError> {
     let first = some_of(&mut users).await?;
+    let request = tracing::Span::current();
     Ok(try_stream! {
         yield file_start()?;
         let mut some = first;
         while !some.is_empty() {
             yield rows(&some)?;
-            some = some_of(&mut users).await.map_err(broken_off)?;
+            some = some_of(&mut users).await.map_err(|error| request.in_scope(|| broken_off(error)))?;
         }
     })
 }

@@ -37,6 +37,7 @@ use super::{
 /// answers may be sent back whole.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::option_option, reason = "absent, null and a value are three things to a PUT")]
 pub struct EventInput {
     #[serde(default, deserialize_with = "present")]
     event_id: Option<EventId>,

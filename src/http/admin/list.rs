@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web::Query};
 use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 
-use crate::domain::time::{Span, TimeZone};
+use crate::domain::time::{Span, TimeZone, Timestamp};
 use crate::http::problem::ApiError;
 use crate::store::listing::{Direction, Position, Wanted};
 
@@ -14,7 +14,7 @@ use super::cursor::{self, QueryDigest};
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Reads them; what is unknown or repeated is refused by name.
+    /// Reads them; what is unknown, repeated or malformed is refused by name.
     pub fn of(req: &HttpRequest, known: &[&str]) -> Result<Self, ApiError> {
         let pairs = Query::<Vec<(String, String)>>::from_query(req.query_string());
         let pairs = pairs.map_err(|_| invalid("the query string can't be read"))?.into_inner();
@@ -26,7 +26,12 @@ impl Parameters {
                 return Err(invalid(format!("{name}: give it once")));
             }
         }
-        Ok(Self(pairs))
+        let parameters = Self(pairs);
+        parameters.direction()?;
+        parameters.limit()?;
+        // In which zone a day lies is known later; whether it is one, now.
+        Span::parse(parameters.one("from"), parameters.one("to"), TimeZone::TOKYO)?;
+        Ok(parameters)
     }
 
     /// The value of one.
@@ -129,7 +134,7 @@ impl<R: Serialize> Serialize for ListView<R> {
 
 /// A span as part of a query's name.
 pub fn span_text(span: Span) -> String {
-    let text = |at: Option<_>| at.map_or_else(String::new, |at: crate::domain::time::Timestamp| at.to_string());
+    let text = |at: Option<Timestamp>| at.map_or_else(String::new, |at| at.to_string());
     format!("{}/{}", text(span.from), text(span.to))
 }
 
@@ -166,6 +171,8 @@ mod tests {
             ("order=up", "order"),
             ("order=", "order"),
             ("form=2026-05-24", "form"),
+            ("from=tomorrow", "from"),
+            ("to=2026-05-24T10:00:00", "to"),
             ("limit=1&limit=2", "limit"),
         ] {
             let refused = list(query).unwrap_err().to_string();
@@ -179,7 +186,7 @@ mod tests {
         assert!(span("from=2026-05-24&to=2026-05-24").is_ok());
         assert!(span("from=2026-05-24T00:00:00%2B09:00&to=2026-05-24").is_ok());
         assert!(span("from=2026-05-24&to=2026-05-23").is_err());
-        assert!(span("from=&to=2026-05-23").is_err());
+        assert!(span("from=2026-05-24T00:00:00%2B09:00&to=2026-05-24T00:00:00%2B09:00").is_err());
     }
 
     #[test]

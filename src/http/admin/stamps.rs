@@ -91,7 +91,7 @@ pub async fn list(
     if query.direction == Direction::Desc {
         masters.reverse();
     }
-    let (rows, next) = page(&masters, query.direction, query.limit, after);
+    let (rows, next) = page(&masters, query.direction, query.limit, after.as_ref());
     query.answer("stamps", rows.iter().map(StampMasterView::of).collect(), next)
 }
 
@@ -100,10 +100,10 @@ fn page(
     masters: &[StampMaster],
     direction: Direction,
     limit: usize,
-    after: Option<(StampOrder, StampId)>,
+    after: Option<&(StampOrder, StampId)>,
 ) -> (&[StampMaster], Option<(StampOrder, StampId)>) {
     let came_before = |master: &StampMaster| {
-        after.as_ref().is_some_and(|(order, id)| match direction {
+        after.is_some_and(|(order, id)| match direction {
             Direction::Asc => master.place() <= (*order, id),
             Direction::Desc => master.place() >= (*order, id),
         })
@@ -115,11 +115,7 @@ fn page(
 }
 
 /// `GET …/{eventId}/stamps/{stampId}`
-pub async fn show(
-    _viewer: Viewer,
-    app: Data<App>,
-    path: Path<(EventId, StampId)>,
-) -> Result<HttpResponse, ApiError> {
+pub async fn show(_viewer: Viewer, app: Data<App>, path: Path<(EventId, StampId)>) -> Result<HttpResponse, ApiError> {
     let (event_id, stamp_id) = path.into_inner();
     let master = stored(&app, &event_id, &stamp_id).await?;
     Ok(answer::setting(StatusCode::OK, &StampMasterView::of(&master), master.updated_at))
@@ -142,8 +138,7 @@ pub async fn put(
     let (event_id, stamp_id) = path.into_inner();
     let change = input.0.change(&event_id, &stamp_id)?;
     app.stored_event(&event_id).await?;
-    let setting =
-        ChangedMaster { app: &app, event_id: &event_id, stamp_id: &stamp_id, change, now: app.clock.now() };
+    let setting = ChangedMaster { app: &app, event_id: &event_id, stamp_id: &stamp_id, change, now: app.clock.now() };
     let (status, master) = replace(&setting, &preconditions).await?;
     app.rallies.forget(&event_id);
     Ok(answer::setting(status, &StampMasterView::of(&master), master.updated_at))
@@ -224,7 +219,7 @@ mod tests {
             }
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
-                let (rows, next) = page(&all, direction, 3, after);
+                let (rows, next) = page(&all, direction, 3, after.as_ref());
                 seen.extend_from_slice(rows);
                 after = next;
                 if after.is_none() {

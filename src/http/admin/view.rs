@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::domain::{
-    event::Event,
+    event::{Event, LiffId},
     fact::{Fact, Friendship, User},
+    ids::RequestId,
     notice::{NoticeStatus, Parked},
     stamp::StampMaster,
     time::Timestamp,
@@ -41,7 +42,7 @@ impl<'a> EventView<'a> {
             ends_at: event.window.ends_at(),
             time_zone: event.time_zone.to_string(),
             channel: event.channel.as_str(),
-            liff_id: event.liff_id.as_ref().map(|id| id.as_str()),
+            liff_id: event.liff_id.as_ref().map(LiffId::as_str),
             index_shards: event.index_shards.count(),
             completion_message_content: event.completion_message_content.as_ref(),
             created_at: event.created_at,
@@ -98,7 +99,7 @@ impl<'a> UserView<'a> {
             line_user_id: user.line_user_id.as_str(),
             created_at: user.created_at,
             updated_at: user.updated_at,
-            request_id: user.request_id.as_ref().map(|id| id.as_str()),
+            request_id: user.request_id.as_ref().map(RequestId::as_str),
         }
     }
 }
@@ -199,7 +200,7 @@ impl<'a> FactView<'a> {
                 line_user_id,
                 stamp_id: fact.stamp_id.as_str(),
                 acquired_at: fact.acquired_at,
-                request_id: fact.request_id.as_ref().map(|id| id.as_str()),
+                request_id: fact.request_id.as_ref().map(RequestId::as_str),
                 notice: NoticeView::of(&fact.notice),
             },
         }

@@ -31,8 +31,8 @@ pub(super) async fn register(
     Ok((facts, recorded))
 }
 
-/// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 GetItem before a refusal.
-/// Registering comes first, so there is no stamp without a USER; a refused claim registers nobody.
+/// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 `GetItem` before a
+/// refusal. Registering comes first, so there is no stamp without a USER; a refused claim registers nobody.
 pub(super) async fn claim(
     app: &App,
     event: &Event,

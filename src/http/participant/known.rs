@@ -10,7 +10,7 @@ use lru::LruCache;
 use crate::domain::ids::{EventId, LineUserId};
 
 /// How long it is believed: a person may be erased on request meanwhile.
-const BELIEVED: Duration = Duration::from_secs(60);
+const BELIEVED: Duration = Duration::from_mins(1);
 
 /// How many are remembered, the latest ones.
 const MOST: usize = 100_000;
