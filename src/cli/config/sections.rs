@@ -76,7 +76,8 @@ impl StoreSettings {
 pub enum Verification {
     /// LINE's verify endpoint is asked.
     Endpoint,
-    /// With LINE's published keys, in this process.
+    /// With LINE's published keys (JWKS), in this process.
+    #[serde(alias = "jwks")]
     Local,
 }
 
@@ -119,17 +120,17 @@ impl LineSettings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliverySettings {
-    /// For each channel, shared among live workers; LINE itself allows 2,000.
-    #[serde(deserialize_with = "values::count::<1, 2000, _>")]
+    /// For each channel, shared among live workers; LINE itself allows 2,000 requests a second.
+    #[serde(deserialize_with = "values::count::<1, 1_000_000, _>")]
     pub pushes_per_second: u32,
     /// How often an idle stream is read.
-    #[serde(rename = "poll_interval_ms", deserialize_with = "values::millis::<10, 60_000, _>")]
+    #[serde(rename = "poll_interval_ms", deserialize_with = "values::millis::<1, 60_000, _>")]
     pub poll_interval: Duration,
     /// Notices on their way at the same time.
     #[serde(deserialize_with = "values::count::<1, 1024, _>")]
     pub concurrency: u32,
     /// After this time without a sign of life a worker's shards go to another.
-    #[serde(rename = "lease_ms", deserialize_with = "values::millis::<500, 300_000, _>")]
+    #[serde(rename = "lease_ms", deserialize_with = "values::millis::<100, 300_000, _>")]
     pub lease: Duration,
     /// How often a held channel is tried again.
     #[serde(rename = "hold_probe_ms", deserialize_with = "values::millis::<100, 3_600_000, _>")]
