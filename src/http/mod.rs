@@ -1,7 +1,7 @@
 //! Requests in: the participants' API, the organisers' API, LINE's webhook, and what operators ask.
 //!
 //! A handler takes the request apart (its arguments are its checks), carries it out, and answers. Who may call is
-//! the type of an argument ([`auth`]); every failure leaves by one door ([`problem`]); no handler sends a message.
+//! the type of an argument ([`auth`]); every failure leaves by one door (`problem.rs`); no handler sends a message.
 
 mod admin;
 mod answer;

@@ -96,12 +96,12 @@ pub async fn list(
 }
 
 /// The part of a list after a place. Masters are few and read whole; it is only the answer that has pages.
-fn page(
-    masters: &[StampMaster],
+fn page<'a>(
+    masters: &'a [StampMaster],
     direction: Direction,
     limit: usize,
     after: Option<&(StampOrder, StampId)>,
-) -> (&[StampMaster], Option<(StampOrder, StampId)>) {
+) -> (&'a [StampMaster], Option<(StampOrder, StampId)>) {
     let came_before = |master: &StampMaster| {
         after.is_some_and(|(order, id)| match direction {
             Direction::Asc => master.place() <= (*order, id),

@@ -76,19 +76,6 @@ async fn a_store_out_of_reach_is_told_to_be_asked_again() {
 }
 
 #[actix_web::test]
-async fn a_webhook_does_not_exist_until_its_channel_and_signature_are_right() {
-    for name in ["other", "MAIN", "a%23b"] {
-        assert_refused(request("POST", &format!("/webhook/{name}")), 404, "channel_not_found").await;
-    }
-    let body = r#"{"destination":"U8e742f61d673b39c7fff3cecb7536ef0","events":[]}"#;
-    assert_refused(json("POST", "/webhook/main", body), 401, "signature_invalid").await;
-    let wrong = json("POST", "/webhook/main", body).insert_header(("x-line-signature", "d3Jvbmc="));
-    assert_refused(wrong, 401, "signature_invalid").await;
-    let large = request("POST", "/webhook/main").set_payload(vec![b' '; 1024 * 1024 + 1]);
-    assert_refused(large, 413, "payload_too_large").await;
-}
-
-#[actix_web::test]
 async fn no_answer_is_kept_or_guessed_at() {
     for path in ["/healthz", "/nothing", "/late"] {
         let answer = ask(request("GET", path)).await;

@@ -5,6 +5,7 @@ mod failures;
 mod organiser;
 mod pages;
 mod problems;
+mod webhook;
 mod wire;
 
 use std::time::Duration;
@@ -39,6 +40,8 @@ use crate::store::{
 };
 
 const PAGE: &str = "https://liff.example";
+/// The secret of LINE's published example of a signature.
+const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
 
 /// An application whose store is out of reach.
 fn app() -> App {
@@ -53,7 +56,7 @@ fn app() -> App {
         leeway: Duration::from_secs(30),
     };
     let login = LoginChannels { ids: vec!["1234567890".to_owned()], hs256_secret: None };
-    let main = Channel { login, webhook_secrets: vec!["8c570fa6dd201bb328f1c1eac23a96d8".to_owned().into()] };
+    let main = Channel { login, webhook_secrets: vec![SECRET.to_owned().into()] };
     App::new(Parts {
         rallies: Rallies::new(store.clone(), clock.clone()),
         store,
