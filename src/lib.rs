@@ -19,7 +19,7 @@
 //! | --- | --- | --- |
 //! | [`domain`] | what a rally is: pure, no I/O, no async | nobody |
 //! | [`store`] | the one table, its stream, the consumer's progress | `domain` |
-//! | [`line`] | the LINE platform: tokens, messages, webhooks, Flex | `domain` |
+//! | [`mod@line`] | the LINE platform: tokens, messages, webhooks, Flex | `domain` |
 //! | [`http`] | requests in | `domain`, `store`, `line` |
 //! | [`delivery`] | messages out | `domain`, `store`, `line` |
 //! | [`cli`] | puts everything together, one file a command | all |

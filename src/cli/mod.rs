@@ -1,7 +1,83 @@
 //! Puts everything together: one file a command.
 
+pub mod admin;
+pub mod args;
+pub mod config;
+pub mod event_file;
+pub mod flex;
+pub mod logging;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{CommandFactory, Parser};
+
+use args::{Args, Command};
+
+/// The exit code of a call that can't be understood, as clap has it.
+const USAGE: u8 = 2;
+
 /// Runs the command named by the process's arguments.
+///
+/// 0: done. 1: it failed, one line on stderr says why. 2: the arguments can't be understood.
 #[must_use]
-pub fn run() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+pub fn run() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(answer) => return show(&answer),
+    };
+    let Some(command) = args.command else {
+        let _ = writeln!(io::stderr(), "{}", Args::command().render_help());
+        return ExitCode::from(USAGE);
+    };
+    match on_runtime(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "stamp-rally: {}", one_line(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Help and version are answers, everything else is a wrong call.
+fn show(answer: &clap::Error) -> ExitCode {
+    let _ = answer.print();
+    ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(USAGE))
+}
+
+fn on_runtime(command: Command) -> anyhow::Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(execute(command))
+}
+
+#[expect(clippy::unused_async, reason = "commands that talk to the store are awaited here")]
+async fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
+        Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+    }
+}
+
+/// An error with its causes, as one line.
+fn one_line(error: &anyhow::Error) -> String {
+    format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn an_error_and_its_causes_are_one_line() {
+        let error = Err::<(), _>(anyhow::anyhow!("no such file\n  (os error 2)")).context("rally.toml").unwrap_err();
+        assert_eq!(one_line(&error), "rally.toml: no such file (os error 2)");
+    }
 }

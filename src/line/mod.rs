@@ -5,6 +5,7 @@
 
 mod answer;
 mod channel_token;
+pub mod flex;
 pub mod id_token;
 pub mod messaging;
 pub mod webhook;

@@ -1,6 +1,19 @@
-//! The one table, its stream and the consumer's progress; knows the domain alone.
+//! The one table, its stream, and how far the consumer has read; knows the domain alone.
 //!
 //! One fact is one item is one conditional Put. Every access pattern is one request.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`keys`] | every key, in both directions |
+//! | [`items`] | domain values as items and back |
+//! | [`participants`] | register, acquire, read one participant |
+//! | [`masters`] | events and stamp masters: read, list, replace |
+//! | [`rallies`] | the same, cached |
+//! | [`listing`] | lists by index, page by page and as one |
+//! | [`notices`] | the delivery's marks |
+//! | [`stream`], [`progress`] | the table's stream, and how far it was read |
+//! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
+//! | [`table`] | the definition of the two tables; `create`, `status` |
 
 pub mod client;
 pub mod items;
@@ -14,37 +27,13 @@ pub mod rallies;
 pub mod stream;
 pub mod table;
 
-/// What a caller can do about a store that did not do as asked.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Call a person: an item that can't be read, a missing table, no permission, a request the store calls wrong.
-    #[error("the store is not as it should be: {what}")]
-    Broken {
-        /// What was asked of it.
-        what: String,
-        /// Why it failed.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// Wait and ask again: throttled, timed out, unreachable, failing. A write may have happened.
-    #[error("the store can't answer now: {what}")]
-    Unavailable {
-        /// What was asked of it.
-        what: String,
-        /// Why it failed.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
+#[cfg(test)]
+mod canned;
+mod error;
+mod guard;
 
-/// The names of the two tables.
-#[derive(Debug, Clone)]
-pub struct TableNames {
-    /// Facts and settings: `line-event`.
-    pub main: String,
-    /// The consumers' progress: `line-event-consumers`.
-    pub consumers: String,
-}
+pub use error::StoreError;
+pub use table::TableNames;
 
 /// The one table as the domain sees it. Clones share one client.
 #[derive(Debug, Clone)]
@@ -58,5 +47,11 @@ impl Store {
     #[must_use]
     pub fn new(client: aws_sdk_dynamodb::Client, tables: TableNames) -> Self {
         Self { client, tables: std::sync::Arc::new(tables) }
+    }
+}
+
+impl From<items::Unreadable> for StoreError {
+    fn from(unreadable: items::Unreadable) -> Self {
+        Self::broken(unreadable)
     }
 }

@@ -1,2 +1,1 @@
 //! How far each shard was read, and by whom (table `line-event-consumers`).
-

@@ -1,1 +1,123 @@
-//! table
+//! The two tables: what they are made of, how they are made, and how a table that exists differs.
+
+mod create;
+mod definition;
+mod difference;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use aws_sdk_dynamodb::{
+    Client,
+    operation::describe_table::DescribeTableError,
+    types::{StreamSpecification, TableDescription, TimeToLiveDescription},
+};
+
+pub use create::create;
+pub use difference::{Difference, Remedy};
+
+use super::StoreError;
+use definition::Definition;
+
+/// The names of the two tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableNames {
+    /// The table of facts and settings; its stream rings the delivery's bell.
+    pub main: String,
+    /// Who reads which shard of that stream, and how far. In the main table this would feed the stream it follows.
+    pub consumers: String,
+}
+
+impl TableNames {
+    fn with_definitions(&self) -> [(&str, &'static Definition); 2] {
+        [(&self.main, &definition::MAIN), (&self.consumers, &definition::CONSUMERS)]
+    }
+}
+
+impl Default for TableNames {
+    fn default() -> Self {
+        Self { main: "line-event".to_owned(), consumers: "line-event-consumers".to_owned() }
+    }
+}
+
+/// How one table compares with its definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableReport {
+    /// The table's name.
+    pub table: String,
+    /// What differs, the gravest first; nothing = as defined.
+    pub differences: Vec<Difference>,
+}
+
+impl TableReport {
+    /// Whether the table is there at all.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        !self.differences.contains(&Difference::TableMissing)
+    }
+
+    /// Whether the table is exactly as defined.
+    #[must_use]
+    pub fn is_as_defined(&self) -> bool {
+        self.differences.is_empty()
+    }
+}
+
+/// One line a difference, for people.
+impl fmt::Display for TableReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_as_defined() {
+            return write!(out, "{}: as defined", self.table);
+        }
+        for (line, difference) in self.differences.iter().enumerate() {
+            let end = if line == 0 { "" } else { "\n" };
+            write!(out, "{end}{}: {difference} ({})", self.table, difference.remedy())?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares both tables with their definitions; the main table comes first. Changes nothing.
+pub async fn status(client: &Client, names: &TableNames) -> Result<Vec<TableReport>, StoreError> {
+    let mut reports = Vec::new();
+    for (table, definition) in names.with_definitions() {
+        let differences = difference::between(definition, look_at(client, table).await?.as_ref());
+        reports.push(TableReport { table: table.to_owned(), differences });
+    }
+    Ok(reports)
+}
+
+/// The ARN of a table's stream as it is now; `None` where the table has no stream or is not there.
+///
+/// A stream that is switched off and on again has a new ARN.
+pub async fn stream_arn(client: &Client, table: &str) -> Result<Option<String>, StoreError> {
+    let Some(description) = describe(client, table).await? else { return Ok(None) };
+    let on = description.stream_specification().is_some_and(StreamSpecification::stream_enabled);
+    // The ARN of a stream that was switched off is still told.
+    Ok(on.then(|| description.latest_stream_arn().map(str::to_owned)).flatten())
+}
+
+/// What DynamoDB says of a table.
+#[derive(Debug)]
+struct Found {
+    table: TableDescription,
+    ttl: Option<TimeToLiveDescription>,
+}
+
+async fn look_at(client: &Client, table: &str) -> Result<Option<Found>, StoreError> {
+    let Some(description) = describe(client, table).await? else { return Ok(None) };
+    let ttl = client.describe_time_to_live().table_name(table).send().await?.time_to_live_description;
+    Ok(Some(Found { table: description, ttl }))
+}
+
+async fn describe(client: &Client, table: &str) -> Result<Option<TableDescription>, StoreError> {
+    match client.describe_table().table_name(table).send().await {
+        Ok(answer) => Ok(answer.table),
+        Err(failure) if failure.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
+            Ok(None)
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}

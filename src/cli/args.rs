@@ -1,0 +1,57 @@
+//! The arguments of the program.
+
+use std::{env, path::PathBuf};
+
+use super::{
+    admin::AdminCommand,
+    config::{Settings, SettingsError},
+    flex::FlexCommand,
+    logging,
+};
+
+/// The backend of a stamp rally inside LINE.
+#[derive(Debug, clap::Parser)]
+#[command(name = "stamp-rally", version)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands, each in the file of its name.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Organisers' access
+    #[command(subcommand)]
+    Admin(AdminCommand),
+    /// Templates of Flex Messages
+    #[command(subcommand)]
+    Flex(FlexCommand),
+}
+
+/// For commands that need the settings: `#[command(flatten)]`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct SettingsArgs {
+    /// Configuration file, laid over the defaults; the environment (`STAMP_RALLY__SECTION__KEY`) is laid over it
+    #[arg(long, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+impl SettingsArgs {
+    /// The settings of this process.
+    pub fn load(&self) -> Result<Settings, SettingsError> {
+        // A variable that is set but empty names no file.
+        let file = self.config.as_deref().filter(|path| !path.as_os_str().is_empty());
+        Settings::load(file, env::vars_os())
+    }
+
+    /// Loads the settings, starts the log as they say, and logs what should be looked at.
+    pub fn start(&self) -> Result<Settings, SettingsError> {
+        let settings = self.load()?;
+        logging::start(settings.log.format);
+        for warning in settings.warnings() {
+            tracing::warn!("{warning}");
+        }
+        Ok(settings)
+    }
+}

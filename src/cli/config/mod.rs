@@ -1,0 +1,81 @@
+//! Typed settings: layered, checked, and refusing to start.
+//!
+//! Three layers, each laid over the one before: `config/default.toml` (compiled in), the file named by
+//! `--config` or `STAMP_RALLY_CONFIG`, the environment (`STAMP_RALLY__SECTION__KEY`). Whatever is wrong
+//! ends the start with one line that names the key, where its value came from and what to do. Only
+//! [`cli`](crate::cli) sees these types; everybody else is given the values they need.
+
+mod admin;
+mod channel;
+mod error;
+mod layers;
+mod sections;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+use std::{ffi::OsString, path::Path};
+
+use serde::Deserialize;
+
+pub(super) use admin::token_name;
+pub use admin::{AdminSettings, AdminToken, EventScope, Role};
+pub use channel::{ChannelAuth, ChannelSettings};
+pub use error::SettingsError;
+use layers::Layers;
+pub use sections::{DeliverySettings, HttpSettings, LineSettings, LogFormat, LogSettings, StoreSettings, Verification};
+pub use values::Origin;
+
+/// Everything that can be set, checked.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The server.
+    pub http: HttpSettings,
+    /// The two tables.
+    pub store: StoreSettings,
+    /// The LINE platform and its channels.
+    pub line: LineSettings,
+    /// The pace of delivery.
+    pub delivery: DeliverySettings,
+    /// Who may use the organiser's API.
+    pub admin: AdminSettings,
+    /// How the log is written.
+    pub log: LogSettings,
+}
+
+impl Settings {
+    /// The defaults, with `file` (if there is one) and the variables of `environment` laid over them.
+    ///
+    /// The environment is handed in (usually [`std::env::vars_os`]); variables of other programs are passed over.
+    pub fn load(
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, SettingsError> {
+        let mut layers = Layers::defaults()?;
+        if let Some(path) = file {
+            layers.lay_file(path)?;
+        }
+        layers.lay_environment(environment)?;
+        layers.check_shape()?;
+        let settings: Self = layers.read()?;
+        settings.check(&layers)?;
+        Ok(settings)
+    }
+
+    /// What works but should be looked at, one sentence each, for the log at the start.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.line.warnings()
+    }
+
+    /// The rules that need more than one key.
+    fn check(&self, layers: &Layers) -> Result<(), SettingsError> {
+        self.store.check(layers)?;
+        for (name, channel) in &self.line.channels {
+            channel::check(name, channel, layers)?;
+        }
+        self.admin.check(layers)
+    }
+}

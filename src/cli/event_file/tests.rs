@@ -1,0 +1,163 @@
+//! What an event file may say, and the line that tells what is wrong with one.
+
+use std::path::PathBuf;
+
+use super::*;
+
+const RALLY: &str = r#"eventId = "harbour-walk"
+name = "港さんぽ"
+startsAt = 2026-05-23T10:00:00+09:00
+endsAt = "2026-06-01T00:00:00+09:00"
+channel = "main"
+"#;
+
+const STAMP: &str = r#"
+[[stamps]]
+stampId = "001"
+name = "灯台"
+order = 1
+template = "stamp.json"
+"#;
+
+/// A folder of its own with one good template, gone with the test.
+struct Desk(PathBuf);
+
+impl Desk {
+    fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("stamp-rally-{}", uuid::Uuid::new_v4()));
+        fs::create_dir_all(folder.join("templates")).unwrap();
+        let desk = Self(folder);
+        desk.template("stamp.json", "{{stamp.name}}");
+        desk
+    }
+
+    fn template(&self, name: &str, text: &str) {
+        let text = serde_json::json!({ "type": "text", "text": text });
+        let body = serde_json::json!({ "type": "box", "layout": "vertical", "contents": [text] });
+        let message = serde_json::json!({ "type": "flex", "altText": "スタンプ", "contents": { "type": "bubble", "body": body } });
+        fs::write(self.0.join("templates").join(name), message.to_string()).unwrap();
+    }
+
+    fn read(&self, text: &str) -> Result<EventFile, String> {
+        let file = self.0.join("rally.toml");
+        fs::write(&file, text).unwrap();
+        let told = |error: anyhow::Error| format!("{error:#}").replace(&self.0.display().to_string(), "~");
+        read(&file, &self.0.join("templates")).map_err(told)
+    }
+
+    fn refusal(&self, text: &str) -> String {
+        self.read(text).unwrap_err()
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn an_event_and_its_stamps_are_read_with_their_messages() {
+    let event = Desk::new().read(&format!("{RALLY}{STAMP}")).unwrap();
+    assert_eq!(event.event_id, "harbour-walk");
+    assert_eq!(event.starts_at, "2026-05-23T10:00:00+09:00");
+    assert_eq!(event.ends_at, "2026-06-01T00:00:00+09:00");
+    assert_eq!(event.time_zone, None);
+    let [stamp] = event.stamps.as_slice() else { panic!("one stamp") };
+    assert_eq!((stamp.stamp_id.as_str(), stamp.order, stamp.is_active, stamp.line), ("001", 1, true, 7));
+    assert_eq!(stamp.message.message()["contents"]["body"]["contents"][0]["text"], "{{stamp.name}}");
+}
+
+#[test]
+fn the_rally_that_ships_is_readable() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("config/events/stamp-rally-202606.toml");
+    let event = read(&file, &root.join("flex_templates")).unwrap();
+    assert_eq!(event.event_id, "stamp-rally-202606");
+    let names: Vec<_> = event.stamps.iter().map(|stamp| (stamp.stamp_id.as_str(), stamp.name.as_str())).collect();
+    assert_eq!(names, [("001", "第1スタンプ"), ("002", "第2スタンプ")]);
+    assert!(event.completion_message.is_some());
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_its_line() {
+    let refusal = Desk::new().refusal(&format!("{RALLY}colour = \"red\"\n"));
+    assert!(refusal.starts_with("event file ~/rally.toml, line 6, `colour`: unknown field `colour`"), "{refusal}");
+    let refusal = Desk::new().refusal(&format!("{RALLY}{STAMP}colour = \"red\"\n"));
+    assert!(
+        refusal.starts_with("event file ~/rally.toml, line 12, `stamps[0].colour`: unknown field `colour`"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_refused_with_its_line() {
+    let refusal = Desk::new().refusal(&format!("{RALLY}{}", STAMP.replace("order = 1", "order = \"one\"")));
+    assert_eq!(
+        refusal,
+        "event file ~/rally.toml, line 10, `stamps[0].order`: invalid type: string \"one\", expected u16"
+    );
+    let refusal = Desk::new().refusal(&RALLY.replace("\"2026-06-01T00:00:00+09:00\"", "20260601"));
+    assert_eq!(
+        refusal,
+        "event file ~/rally.toml, line 4, `endsAt`: must be an instant with its offset, for example 2026-05-23T10:00:00+09:00"
+    );
+}
+
+#[test]
+fn a_missing_key_and_broken_toml_are_refused() {
+    let refusal = Desk::new().refusal(&RALLY.replace("channel = \"main\"\n", ""));
+    assert_eq!(refusal, "event file ~/rally.toml, line 1: missing field `channel`");
+    let refusal = Desk::new().refusal(&RALLY.replace("\"main\"", "\"main"));
+    assert!(refusal.starts_with("event file ~/rally.toml, line 5: invalid basic string"), "{refusal}");
+}
+
+#[test]
+fn a_stamp_id_stands_only_once() {
+    let refusal = Desk::new().refusal(&format!("{RALLY}{STAMP}{STAMP}"));
+    assert_eq!(
+        refusal,
+        "event file ~/rally.toml, line 13, `stamps.stampId`: `001` stands twice: give each stamp its own"
+    );
+}
+
+#[test]
+fn a_template_outside_the_folder_is_refused() {
+    let desk = Desk::new();
+    fs::write(desk.0.join("secret.json"), "{}").unwrap();
+    for name in ["../secret.json", "/etc/hostname", "", "./stamp.json/../../secret.json"] {
+        let refusal = desk.refusal(&format!("{RALLY}{}", STAMP.replace("stamp.json", name)));
+        assert_eq!(
+            refusal,
+            format!(
+                "event file ~/rally.toml, line 11, `stamps.template`: `{name}` leads out of the templates' folder: name a file inside it"
+            )
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_folder_is_refused() {
+    let desk = Desk::new();
+    fs::write(desk.0.join("secret.json"), "{}").unwrap();
+    std::os::unix::fs::symlink(desk.0.join("secret.json"), desk.0.join("templates/link.json")).unwrap();
+    let refusal = desk.refusal(&format!("{RALLY}{}", STAMP.replace("stamp.json", "link.json")));
+    assert!(refusal.ends_with("`link.json` leads out of the templates' folder: name a file inside it"), "{refusal}");
+}
+
+#[test]
+fn a_missing_or_refused_template_is_named() {
+    let desk = Desk::new();
+    let refusal = desk.refusal(&format!("{RALLY}{}", STAMP.replace("stamp.json", "gone.json")));
+    assert!(
+        refusal.starts_with("event file ~/rally.toml, line 11, `stamps.template`: ~/templates/gone.json: No such file"),
+        "{refusal}"
+    );
+    desk.template("empty.json", "");
+    let refusal = desk.refusal(&format!("{RALLY}completionTemplate = \"empty.json\"\n"));
+    assert_eq!(
+        refusal,
+        "event file ~/rally.toml, line 6, `completionTemplate`: ~/templates/empty.json: /contents/body/contents/0/text: must not be empty: give it text, a placeholder or spans"
+    );
+}

@@ -1,0 +1,118 @@
+//! `stamp-rally flex check FILE…`: templates against LINE's rules.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use crate::line::flex::{self, Fault};
+
+/// Templates of Flex Messages.
+#[derive(Debug, clap::Subcommand)]
+pub enum FlexCommand {
+    /// Check templates against LINE's limits; tells file, path and limit of each fault
+    Check {
+        /// JSON files, each a whole Flex message
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// Carries the command out.
+pub fn execute(command: &FlexCommand, out: &mut impl Write) -> anyhow::Result<()> {
+    match command {
+        FlexCommand::Check { files } => check(files, out),
+    }
+}
+
+/// Every file is looked at, whatever is wrong with the ones before it.
+fn check(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<()> {
+    let mut bad = 0;
+    for file in files {
+        let shown = file.display();
+        match read_template(file).map(|message| flex::check(&message)) {
+            Ok(faults) if faults.is_empty() => writeln!(out, "{shown}: ok")?,
+            Ok(faults) => {
+                bad += 1;
+                for Fault { path, limit, .. } in faults {
+                    writeln!(out, "{shown}: {}: {limit}", if path.is_empty() { "/" } else { &path })?;
+                }
+            }
+            Err(error) => {
+                bad += 1;
+                writeln!(out, "{error:#}")?;
+            }
+        }
+    }
+    if bad > 0 {
+        bail!("{bad} of {} templates can't be used", files.len());
+    }
+    Ok(())
+}
+
+/// The JSON of a template file; the error names the file, and the line of what isn't JSON.
+pub(super) fn read_template(file: &Path) -> anyhow::Result<Value> {
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    serde_json::from_str(text).with_context(|| format!("{} is not JSON", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shipped() -> Vec<PathBuf> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("flex_templates");
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    fn checked(files: &[PathBuf]) -> (String, anyhow::Result<()>) {
+        let mut out = Vec::new();
+        let result = check(files, &mut out);
+        (String::from_utf8(out).unwrap(), result)
+    }
+
+    fn folder() -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("stamp-rally-{}", uuid::Uuid::new_v4()));
+        fs::create_dir(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn every_template_that_ships_is_good() {
+        let files = shipped();
+        assert!(files.len() >= 3);
+        let (told, result) = checked(&files);
+        result.unwrap();
+        assert_eq!(told.lines().filter(|line| line.ends_with(": ok")).count(), files.len());
+    }
+
+    #[test]
+    fn each_fault_is_told_with_file_path_and_limit() {
+        let folder = folder();
+        let file = folder.join("bad.json");
+        let message = r#"{"type":"flex","altText":"","contents":{"type":"bubble"}}"#;
+        fs::write(&file, message).unwrap();
+        let missing = folder.join("missing.json");
+        let broken = folder.join("broken.json");
+        fs::write(&broken, "{\n  \"type\": flex }").unwrap();
+        let (told, result) = checked(&[file.clone(), missing.clone(), broken.clone()]);
+        let file = file.display();
+        assert!(told.contains(&format!("{file}: /altText: must not be empty: give it text\n")), "{told}");
+        assert!(
+            told.contains(&format!(
+                "{file}: /contents: has no block: give the bubble a header, hero, body or footer\n"
+            )),
+            "{told}"
+        );
+        assert!(told.contains(&format!("{}: No such file", missing.display())), "{told}");
+        assert!(told.contains(&format!("{} is not JSON: expected ident at line 2", broken.display())), "{told}");
+        assert_eq!(result.unwrap_err().to_string(), "3 of 3 templates can't be used");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,22 @@
+//! The log: on stderr, chosen by `RUST_LOG`, for people or for machines.
+
+use std::io::{self, IsTerminal};
+
+use tracing_subscriber::{EnvFilter, Layer, layer::SubscriberExt, util::SubscriberInitExt};
+
+use super::config::LogFormat;
+
+/// What is logged unless `RUST_LOG` says otherwise.
+const USUAL: &str = "info";
+
+/// Starts the log of this process; a second call changes nothing.
+pub fn start(format: LogFormat) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(USUAL));
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let lines = match format {
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),
+    };
+    // An error says that a log was started already: then that one stays.
+    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+}

@@ -1,0 +1,195 @@
+//! The message, its bubbles, and what stands around them.
+
+use serde_json::{Map, Value};
+
+use super::{
+    action,
+    component::component,
+    rule::{Length, Rule, Unit},
+    walk::{Member, Walk, may, must},
+};
+
+/// LINE says 30 KB and 50 KB; whether of 1,000 or 1,024 it doesn't say, so the smaller one counts.
+const BUBBLE_BYTES: usize = 30_000;
+const CAROUSEL_BYTES: usize = 50_000;
+const MOST_BUBBLES: usize = 12;
+const MOST_ANIMATED: usize = 10;
+const MOST_QUICK_REPLIES: usize = 13;
+const DEFAULT_SIZE: &str = "mega";
+const SIZES: &[&str] = &["nano", "micro", "deca", "hecto", "kilo", "mega", "giga"];
+const BLOCKS: [&str; 4] = ["header", "hero", "body", "footer"];
+
+const MESSAGE: &[Member] = &[
+    must("type", Rule::Keyword(&["flex"]), "\"flex\""),
+    must(
+        "altText",
+        Rule::Text(Length { most: 1_500, unit: Unit::Utf16 }),
+        "the text of notifications and of the list of chats",
+    ),
+    must("contents", Rule::Nested(container), "a bubble or a carousel"),
+    may("quickReply", Rule::Nested(quick_reply)),
+    may("sender", Rule::Nested(sender)),
+];
+
+const BUBBLE: &[Member] = &[
+    must("type", Rule::Keyword(&["bubble"]), "\"bubble\""),
+    may("action", Rule::Nested(action::of_component)),
+    may("body", Rule::Nested(block)),
+    may("direction", Rule::Keyword(&["ltr", "rtl"])),
+    may("footer", Rule::Nested(block)),
+    may("header", Rule::Nested(block)),
+    may("hero", Rule::Any),
+    may("size", Rule::Keyword(SIZES)),
+    may("styles", Rule::Nested(styles)),
+];
+
+/// A whole Flex message.
+pub(super) fn message(walk: &mut Walk, value: &Value) {
+    let Some(object) = walk.object(value, "a Flex message") else { return };
+    walk.members(object, &[MESSAGE]);
+    if animated(value) > MOST_ANIMATED {
+        let limit = format!("has more than {MOST_ANIMATED} animated images: LINE refuses such a message");
+        walk.fault_at("contents", limit);
+    }
+}
+
+fn container(walk: &mut Walk, value: &Value) {
+    let Some(object) = walk.object(value, "a bubble or a carousel") else { return };
+    match object.get("type").and_then(Value::as_str) {
+        Some("bubble") => bubble(walk, value, Alone::Yes),
+        Some("carousel") => carousel(walk, object, value),
+        _ => {
+            walk.fault_at("type", "must be bubble or carousel");
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Alone {
+    InCarousel,
+    Yes,
+}
+
+fn bubble(walk: &mut Walk, value: &Value, alone: Alone) {
+    let Some(object) = walk.object(value, "a bubble") else { return };
+    walk.members(object, &[BUBBLE]);
+    if !BLOCKS.iter().any(|block| object.contains_key(*block)) {
+        walk.fault("has no block: give the bubble a header, hero, body or footer");
+    }
+    if let Some(hero) = object.get("hero").filter(|hero| !hero.is_null()) {
+        walk.at("hero", |walk| check_hero(walk, hero, size(object), alone));
+    }
+    too_large(walk, value, "bubble", BUBBLE_BYTES);
+}
+
+fn check_hero(walk: &mut Walk, hero: &Value, size: &str, alone: Alone) {
+    if hero.get("type").and_then(Value::as_str) == Some("video") {
+        if alone == Alone::InCarousel {
+            walk.fault("is a video, which a carousel can't hold: take an image");
+        } else if !matches!(size, "kilo" | "mega" | "giga") {
+            walk.fault("is a video, which only bubbles of size kilo, mega or giga show: take one, or an image");
+        }
+    }
+    component(walk, hero, &["box", "image", "video"]);
+}
+
+fn size(bubble: &Map<String, Value>) -> &str {
+    bubble.get("size").and_then(Value::as_str).unwrap_or(DEFAULT_SIZE)
+}
+
+fn carousel(walk: &mut Walk, object: &Map<String, Value>, value: &Value) {
+    const CAROUSEL: &[Member] =
+        &[must("type", Rule::Any, "\"carousel\""), must("contents", Rule::Nested(bubbles), "a list of bubbles")];
+    walk.members(object, &[CAROUSEL]);
+    too_large(walk, value, "carousel", CAROUSEL_BYTES);
+}
+
+fn bubbles(walk: &mut Walk, value: &Value) {
+    let Some(list) = value.as_array() else { return walk.fault("must be a list of bubbles") };
+    if list.is_empty() || list.len() > MOST_BUBBLES {
+        walk.fault(format!("holds {} bubbles: a carousel has 1 to {MOST_BUBBLES}", list.len()));
+    }
+    let first = list.first().and_then(Value::as_object).map_or(DEFAULT_SIZE, size);
+    walk.each(list, |walk, one| {
+        bubble(walk, one, Alone::InCarousel);
+        if one.as_object().is_some_and(|object| size(object) != first) {
+            walk.fault_at(
+                "size",
+                format!("differs from the first bubble's ({first}): all of a carousel have one size"),
+            );
+        }
+    });
+}
+
+fn too_large(walk: &mut Walk, value: &Value, what: &str, most: usize) {
+    let bytes = value.to_string().len();
+    if bytes > most {
+        walk.fault(format!("is {bytes} bytes of JSON, a {what} has {most} at most: shorten or split it"));
+    }
+}
+
+fn block(walk: &mut Walk, value: &Value) {
+    component(walk, value, &["box"]);
+}
+
+fn styles(walk: &mut Walk, value: &Value) {
+    const STYLES: &[Member] = &[
+        may("body", Rule::Nested(block_style)),
+        may("footer", Rule::Nested(block_style)),
+        may("header", Rule::Nested(block_style)),
+        may("hero", Rule::Nested(block_style)),
+    ];
+    if let Some(object) = walk.object(value, "styles of blocks") {
+        walk.members(object, &[STYLES]);
+    }
+}
+
+fn block_style(walk: &mut Walk, value: &Value) {
+    const STYLE: &[Member] =
+        &[may("backgroundColor", Rule::Colour), may("separator", Rule::Bool), may("separatorColor", Rule::Colour)];
+    if let Some(object) = walk.object(value, "the style of a block") {
+        walk.members(object, &[STYLE]);
+    }
+}
+
+fn quick_reply(walk: &mut Walk, value: &Value) {
+    if let Some(object) = walk.object(value, "quick replies") {
+        walk.members(object, &[&[must("items", Rule::Nested(quick_replies), "a list of buttons")]]);
+    }
+}
+
+fn quick_replies(walk: &mut Walk, value: &Value) {
+    const BUTTON: &[Member] = &[
+        must("type", Rule::Keyword(&["action"]), "\"action\""),
+        must("action", Rule::Nested(action::of_quick_reply), "what a tap does"),
+        may("imageUrl", Rule::Https),
+    ];
+    let Some(list) = value.as_array() else { return walk.fault("must be a list of buttons") };
+    if list.is_empty() || list.len() > MOST_QUICK_REPLIES {
+        walk.fault(format!("holds {} buttons: 1 to {MOST_QUICK_REPLIES} are allowed", list.len()));
+    }
+    walk.each(list, |walk, one| {
+        if let Some(object) = walk.object(one, "a quick reply button") {
+            walk.members(object, &[BUTTON]);
+        }
+    });
+}
+
+fn sender(walk: &mut Walk, value: &Value) {
+    const SENDER: &[Member] =
+        &[may("name", Rule::Text(Length { most: 20, unit: Unit::Utf16 })), may("iconUrl", Rule::Https)];
+    if let Some(object) = walk.object(value, "a sender") {
+        walk.members(object, &[SENDER]);
+    }
+}
+
+fn animated(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => values.iter().map(animated).sum(),
+        Value::Object(object) => {
+            let own = object.get("animated").and_then(Value::as_bool) == Some(true);
+            usize::from(own) + object.values().map(animated).sum::<usize>()
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,255 @@
+//! What one value may be.
+
+use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation;
+use url::Url;
+
+use super::walk::Walk;
+
+/// How LINE counts a text's length.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unit {
+    /// User-perceived characters: labels and texts of actions.
+    Graphemes,
+    /// UTF-16 code units: nearly everything else.
+    Utf16,
+}
+
+/// The longest a text may be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Length {
+    pub(super) most: usize,
+    pub(super) unit: Unit,
+}
+
+impl Length {
+    /// The length of `text` in this unit.
+    pub(super) fn of(self, text: &str) -> usize {
+        match self.unit {
+            Unit::Graphemes => text.graphemes(true).count(),
+            Unit::Utf16 => text.encode_utf16().count(),
+        }
+    }
+
+    /// `text`, if need be cut between two characters and ended with `…`.
+    pub(super) fn cut(self, text: &str) -> String {
+        if self.of(text) <= self.most {
+            return text.to_owned();
+        }
+        let mut room = self.most.saturating_sub(1);
+        let mut cut = String::new();
+        for grapheme in text.graphemes(true) {
+            let Some(left) = room.checked_sub(self.of(grapheme)) else { break };
+            room = left;
+            cut.push_str(grapheme);
+        }
+        cut.push('…');
+        cut
+    }
+}
+
+/// What one value may be.
+pub(super) enum Rule {
+    /// Checked by whoever looks at the whole object.
+    Any,
+    /// `0deg` to below `360deg`.
+    Angle,
+    /// true or false.
+    Bool,
+    /// `#RRGGBB`, or `#RRGGBBAA`. The reference names alpha for backgrounds alone; LINE's own samples use it for texts too.
+    Colour,
+    /// A value or text that programs read: never cut.
+    Data(Length),
+    /// An https address of a file, percent-encoded.
+    Https,
+    /// One of these words.
+    Keyword(&'static [&'static str]),
+    /// One of these words, pixels, and where so marked percent.
+    Measure(&'static Measure),
+    /// Whatever this function finds.
+    Nested(fn(&mut Walk, &Value)),
+    /// `0%` to `100%`.
+    Percent,
+    /// `width:height`, each 1 to 100000, the height at most three times the width.
+    Ratio,
+    /// An address that a tap opens.
+    TapUri,
+    /// A text that people read, not empty; too long a one may be cut.
+    Text(Length),
+    /// A whole number, not negative.
+    Whole,
+}
+
+/// A size: words, and numbers with a unit.
+pub(super) struct Measure {
+    words: &'static [&'static str],
+    percent: Percent,
+    sign: Sign,
+}
+
+#[derive(PartialEq)]
+enum Percent {
+    No,
+    Yes,
+}
+
+#[derive(PartialEq)]
+enum Sign {
+    Any,
+    Plus,
+}
+
+const SPACES: &[&str] = &["none", "xs", "sm", "md", "lg", "xl", "xxl"];
+const FONTS: &[&str] = &["xxs", "xs", "sm", "md", "lg", "xl", "xxl", "3xl", "4xl", "5xl"];
+const IMAGES: &[&str] = &["xxs", "xs", "sm", "md", "lg", "xl", "xxl", "3xl", "4xl", "5xl", "full"];
+const BORDERS: &[&str] = &["none", "light", "normal", "medium", "semi-bold", "bold"];
+
+/// `margin`, `spacing`, `cornerRadius`.
+pub(super) static SPACE: Measure = Measure { words: SPACES, percent: Percent::No, sign: Sign::Plus };
+/// `padding…`.
+pub(super) static PADDING: Measure = Measure { words: SPACES, percent: Percent::Yes, sign: Sign::Plus };
+/// `offset…`; LINE's own samples use negative ones.
+pub(super) static OFFSET: Measure = Measure { words: SPACES, percent: Percent::Yes, sign: Sign::Any };
+/// `borderWidth`.
+pub(super) static BORDER: Measure = Measure { words: BORDERS, percent: Percent::No, sign: Sign::Plus };
+/// `size` of text, span and icon.
+pub(super) static FONT: Measure = Measure { words: FONTS, percent: Percent::No, sign: Sign::Plus };
+/// `size` of images.
+pub(super) static IMAGE: Measure = Measure { words: IMAGES, percent: Percent::Yes, sign: Sign::Plus };
+/// `width`, `height` and their maxima.
+pub(super) static EXTENT: Measure = Measure { words: &[], percent: Percent::Yes, sign: Sign::Plus };
+/// `lineSpacing`.
+pub(super) static PIXELS: Measure = Measure { words: &[], percent: Percent::No, sign: Sign::Plus };
+
+impl Rule {
+    /// Tells `walk` what is wrong with `value`, if anything.
+    pub(super) fn check(&self, walk: &mut Walk, value: &Value) {
+        match self {
+            Self::Any => {}
+            Self::Bool if value.is_boolean() => {}
+            Self::Bool => walk.fault("must be true or false, without quotation marks"),
+            Self::Whole if value.as_u64().is_some_and(|number| i32::try_from(number).is_ok()) => {}
+            Self::Whole => walk.fault("must be a whole number, 0 or more, without quotation marks"),
+            Self::Nested(check) => check(walk, value),
+            _ => match value.as_str() {
+                Some(text) => self.check_text(walk, text),
+                None => walk.fault("must be text, in quotation marks"),
+            },
+        }
+    }
+
+    fn check_text(&self, walk: &mut Walk, text: &str) {
+        match self {
+            Self::Angle if number(text, "deg").is_some_and(|angle| (0.0..360.0).contains(&angle)) => {}
+            Self::Angle => walk.fault("must be an angle from 0deg to below 360deg, for example \"90deg\""),
+            Self::Colour if is_colour(text) => {}
+            Self::Colour => walk.fault("must be a colour written #RRGGBB (or #RRGGBBAA)"),
+            Self::Data(length) => check_data(walk, text, *length),
+            Self::Https => check_https(walk, text),
+            Self::Keyword(words) if words.contains(&text) => {}
+            Self::Keyword(words) => walk.fault(format!("must be one of {}", words.join(", "))),
+            Self::Measure(measure) if measure.allows(text) => {}
+            Self::Measure(measure) => walk.fault(measure.wanted()),
+            Self::Percent if number(text, "%").is_some_and(|part| (0.0..=100.0).contains(&part)) => {}
+            Self::Percent => walk.fault("must be a place from 0% to 100%, for example \"50%\""),
+            Self::Ratio if is_ratio(text) => {}
+            Self::Ratio => walk.fault(
+                "must be width:height, each from 1 to 100000, the height at most three times the width: for example \"20:13\"",
+            ),
+            Self::TapUri => check_tap_uri(walk, text),
+            Self::Text(length) => check_people_text(walk, text, *length),
+            Self::Any | Self::Bool | Self::Nested(_) | Self::Whole => {}
+        }
+    }
+}
+
+impl Measure {
+    fn allows(&self, text: &str) -> bool {
+        let unsigned = if self.sign == Sign::Any { text.strip_prefix('-').unwrap_or(text) } else { text };
+        self.words.contains(&text)
+            || number(unsigned, "px").is_some()
+            || (self.percent == Percent::Yes && number(unsigned, "%").is_some())
+    }
+
+    fn wanted(&self) -> String {
+        let percent = if self.percent == Percent::Yes { " or percent (\"50%\")" } else { "" };
+        let words =
+            if self.words.is_empty() { String::new() } else { format!(", or one of {}", self.words.join(", ")) };
+        format!("must be pixels (\"10px\"){percent}{words}")
+    }
+}
+
+/// Whether there is anything to show.
+pub(super) fn check_people_text(walk: &mut Walk, text: &str, length: Length) {
+    if text.is_empty() {
+        return walk.fault("must not be empty: give it text");
+    }
+    let found = length.of(text);
+    if found > length.most {
+        let unit = match length.unit {
+            Unit::Graphemes => "characters",
+            Unit::Utf16 => "UTF-16 units",
+        };
+        walk.too_long(format!("is {found} {unit} long, {} at most: shorten it", length.most), length);
+    }
+}
+
+fn check_data(walk: &mut Walk, text: &str, length: Length) {
+    let found = length.of(text);
+    if text.is_empty() {
+        walk.fault("must not be empty: give it a value");
+    } else if found > length.most {
+        walk.fault(format!("is {found} UTF-16 units long, {} at most: shorten it", length.most));
+    }
+}
+
+fn check_https(walk: &mut Walk, text: &str) {
+    check_encoded(walk, text, 2_000);
+    let usable = text.starts_with("https://") && Url::parse(text).is_ok_and(|url| url.has_host());
+    if !usable {
+        walk.fault("must be an https address: LINE fetches files by https alone");
+    }
+}
+
+fn check_tap_uri(walk: &mut Walk, text: &str) {
+    check_encoded(walk, text, 1_000);
+    let usable = match text.split_once(':').map(|(scheme, rest)| (scheme.to_ascii_lowercase(), rest)) {
+        Some((scheme, _)) if scheme == "http" || scheme == "https" => Url::parse(text).is_ok_and(|url| url.has_host()),
+        Some((scheme, rest)) => (scheme == "line" || scheme == "tel") && !rest.is_empty(),
+        None => false,
+    };
+    if !usable {
+        walk.fault("must be a whole address with scheme http, https, line or tel");
+    }
+}
+
+fn check_encoded(walk: &mut Walk, text: &str, most: usize) {
+    if text.encode_utf16().count() > most {
+        walk.fault(format!("is longer than {most} characters: shorten the address"));
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        walk.fault("must be percent-encoded: no spaces, control characters or letters beyond ASCII");
+    }
+}
+
+/// The number in front of `unit`: digits, and perhaps a point and more digits.
+fn number(text: &str, unit: &str) -> Option<f64> {
+    decimal(text.strip_suffix(unit)?)
+}
+
+fn decimal(text: &str) -> Option<f64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits(whole) && digits(part) { text.parse().ok() } else { None }
+}
+
+fn is_colour(text: &str) -> bool {
+    let digits = text.strip_prefix('#').unwrap_or_default();
+    matches!(digits.len(), 6 | 8) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_ratio(text: &str) -> bool {
+    let side = |text: &str| decimal(text).filter(|side| (1.0..=100_000.0).contains(side));
+    let Some((width, height)) = text.split_once(':') else { return false };
+    matches!((side(width), side(height)), (Some(width), Some(height)) if height <= width * 3.0)
+}

@@ -1,0 +1,184 @@
+//! A message with placeholders, checked once, filled for each notice.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{
+    Fault, check, check_finished,
+    placeholder::{Part, Placeholder, parts},
+    rule::{Length, Unit},
+};
+
+/// A value longer than this is cut if the filled message is too large as a whole.
+const CLIPPED: Length = Length { most: 100, unit: Unit::Utf16 };
+
+/// Members that hold addresses: what is filled in there is percent-encoded.
+const ADDRESSES: [&str; 6] = ["desktop", "iconUrl", "imageUrl", "previewUrl", "uri", "url"];
+
+/// A Flex message with placeholders that LINE takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    message: Value,
+}
+
+/// What the placeholders stand for.
+///
+/// A notice of a stamp is filled from that stamp; the notice of a completed card from the stamp that completed
+/// it (`byStampId`), so all of them are always there. An empty or blank text falls back to a plain word: an empty
+/// text would make LINE refuse the message.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'v> {
+    /// `{{event.name}}`.
+    pub event_name: &'v str,
+    /// `{{stamp.name}}`.
+    pub stamp_name: &'v str,
+    /// `{{stamp.order}}`, 1 to 999.
+    pub stamp_order: u16,
+    /// `{{acquired.at}}`: `2026/05/23 20:30`, in the event's zone.
+    pub acquired_at: &'v str,
+    /// `{{card.acquired}}`: stamps held.
+    pub card_acquired: usize,
+    /// `{{card.total}}`: stamps to collect.
+    pub card_total: usize,
+}
+
+impl Template {
+    /// A message that keeps every limit and has only known placeholders.
+    ///
+    /// Also for messages read from the table: one that was stored before there were checks, or by another
+    /// program, is an error here and never a 400 from LINE.
+    pub fn parse(message: Value) -> Result<Self, Vec<Fault>> {
+        let faults = check(&message);
+        if faults.is_empty() { Ok(Self { message }) } else { Err(faults) }
+    }
+
+    /// The message as it was given.
+    #[must_use]
+    pub fn message(&self) -> &Value {
+        &self.message
+    }
+
+    /// The message as it was given.
+    #[must_use]
+    pub fn into_message(self) -> Value {
+        self.message
+    }
+
+    /// The message for one notice, within every limit.
+    ///
+    /// Texts that become too long for their place are cut and end in `…`; if the message as a whole is too large,
+    /// long values are cut to 100 UTF-16 units. What then still breaks a limit (an address that became too long,
+    /// say) is the error.
+    pub fn render(&self, values: &Values<'_>) -> Result<Value, Vec<Fault>> {
+        let words = Words::of(values);
+        self.fill(&words).or_else(|_| self.fill(&words.clipped()))
+    }
+
+    fn fill(&self, words: &Words<'_>) -> Result<Value, Vec<Fault>> {
+        let mut message = self.message.clone();
+        fill(&mut message, "", words);
+        let faults = check_finished(&message);
+        if faults.is_empty() {
+            return Ok(message);
+        }
+        for fault in faults {
+            if let (Some(length), Some(Value::String(text))) = (fault.cut, message.pointer_mut(&fault.path)) {
+                *text = length.cut(text);
+            }
+        }
+        let faults = check_finished(&message);
+        if faults.is_empty() { Ok(message) } else { Err(faults) }
+    }
+}
+
+/// The values as texts, none of them empty.
+struct Words<'v> {
+    acquired_at: Cow<'v, str>,
+    card_acquired: String,
+    card_total: String,
+    event_name: Cow<'v, str>,
+    stamp_name: Cow<'v, str>,
+    stamp_order: String,
+}
+
+impl<'v> Words<'v> {
+    fn of(values: &Values<'v>) -> Self {
+        Self {
+            acquired_at: one_line(values.acquired_at, "—"),
+            card_acquired: values.card_acquired.to_string(),
+            card_total: values.card_total.to_string(),
+            event_name: one_line(values.event_name, "スタンプラリー"),
+            stamp_name: one_line(values.stamp_name, "スタンプ"),
+            stamp_order: values.stamp_order.to_string(),
+        }
+    }
+
+    fn clipped(self) -> Self {
+        let clip = |text: Cow<'v, str>| Cow::Owned(CLIPPED.cut(&text));
+        Self {
+            acquired_at: clip(self.acquired_at),
+            event_name: clip(self.event_name),
+            stamp_name: clip(self.stamp_name),
+            ..self
+        }
+    }
+
+    fn word(&self, placeholder: Placeholder) -> &str {
+        match placeholder {
+            Placeholder::AcquiredAt => &self.acquired_at,
+            Placeholder::CardAcquired => &self.card_acquired,
+            Placeholder::CardTotal => &self.card_total,
+            Placeholder::EventName => &self.event_name,
+            Placeholder::StampName => &self.stamp_name,
+            Placeholder::StampOrder => &self.stamp_order,
+        }
+    }
+}
+
+/// A name without control characters; `fallback` where nothing of it can be seen.
+fn one_line<'v>(text: &'v str, fallback: &'static str) -> Cow<'v, str> {
+    let text = text.trim();
+    if text.chars().all(|c| c.is_control() || c.is_whitespace()) {
+        return Cow::Borrowed(fallback);
+    }
+    if text.chars().any(char::is_control) {
+        return Cow::Owned(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect());
+    }
+    Cow::Borrowed(text)
+}
+
+/// Fills the texts of a value; `name` is the member that holds it.
+fn fill(value: &mut Value, name: &str, words: &Words<'_>) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| fill(value, name, words)),
+        Value::Object(object) => object.iter_mut().for_each(|(name, value)| fill(value, name, words)),
+        Value::String(text) if text.contains("{{") => *text = filled(text, name, words),
+        _ => {}
+    }
+}
+
+/// One pass from left to right: a name that looks like a placeholder stays what it is.
+fn filled(text: &str, name: &str, words: &Words<'_>) -> String {
+    let is_address = ADDRESSES.contains(&name);
+    let mut filled = String::with_capacity(text.len());
+    for part in parts(text) {
+        match part {
+            Part::Plain(stretch) | Part::Unknown(stretch) => filled.push_str(stretch),
+            Part::Known(placeholder) if is_address => filled.extend(percent_encoded(words.word(placeholder))),
+            Part::Known(placeholder) => filled.push_str(words.word(placeholder)),
+        }
+    }
+    filled
+}
+
+/// UTF-8, everything but RFC 3986's unreserved characters escaped.
+fn percent_encoded(text: &str) -> impl Iterator<Item = char> + '_ {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    text.bytes().flat_map(|byte| {
+        let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        let escaped = ['%', char::from(DIGITS[usize::from(byte >> 4)]), char::from(DIGITS[usize::from(byte & 15)])];
+        let shown = if plain { vec![char::from(byte)] } else { escaped.to_vec() };
+        shown.into_iter()
+    })
+}

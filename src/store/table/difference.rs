@@ -1,0 +1,269 @@
+//! How a table that exists differs from its definition, in plain words.
+
+use std::fmt;
+
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, GlobalSecondaryIndexDescription, IndexStatus, KeySchemaElement, KeyType,
+    ScalarAttributeType, TimeToLiveDescription, TimeToLiveStatus,
+};
+
+use super::{
+    Found,
+    definition::{Definition, Index, Keys},
+};
+
+/// One thing in which a table differs from its definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The table is not there.
+    TableMissing,
+    /// Other keys: another program's table, most likely. Nothing else is compared then.
+    Keys {
+        /// The keys it has, with their types.
+        found: String,
+        /// The keys it should have.
+        wanted: String,
+    },
+    /// The table is being made, changed or deleted, or can't be used at all.
+    NotReady {
+        /// DynamoDB's word for it.
+        state: String,
+    },
+    /// There is no stream: no participant would get a message.
+    StreamOff,
+    /// The stream holds something else than both images of an item.
+    StreamView {
+        /// What it holds.
+        found: String,
+        /// What it should hold.
+        wanted: String,
+    },
+    /// Expired items stay.
+    TtlOff {
+        /// The attribute that should hold the time.
+        wanted: String,
+    },
+    /// Items expire by another attribute.
+    TtlAttribute {
+        /// The attribute in use.
+        found: String,
+        /// The attribute that should be.
+        wanted: String,
+    },
+    /// An index is not there.
+    IndexMissing {
+        /// The index.
+        index: String,
+    },
+    /// An index of that name has other keys.
+    IndexKeys {
+        /// The index.
+        index: String,
+        /// The keys it has.
+        found: String,
+        /// The keys it should have.
+        wanted: String,
+    },
+    /// An index copies other attributes.
+    IndexProjection {
+        /// The index.
+        index: String,
+        /// What it copies.
+        found: String,
+        /// What it should copy.
+        wanted: String,
+    },
+    /// An index is being filled, changed or deleted.
+    IndexNotReady {
+        /// The index.
+        index: String,
+        /// DynamoDB's word for it.
+        state: String,
+    },
+    /// The table is not billed on demand: it works, but a rush is throttled at the provisioned capacity.
+    Billing {
+        /// How it is billed.
+        found: String,
+    },
+}
+
+/// Who can put a difference right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// `stamp-rally table create` does.
+    Create,
+    /// Only a person: data, money or another program may depend on what is there.
+    Person,
+    /// It passes by itself.
+    Wait,
+}
+
+impl Difference {
+    /// Who can put it right.
+    #[must_use]
+    pub fn remedy(&self) -> Remedy {
+        match self {
+            Self::TableMissing | Self::StreamOff | Self::TtlOff { .. } | Self::IndexMissing { .. } => Remedy::Create,
+            Self::NotReady { state } | Self::IndexNotReady { state, .. } if passes(state) => Remedy::Wait,
+            Self::NotReady { .. }
+            | Self::IndexNotReady { .. }
+            | Self::Keys { .. }
+            | Self::StreamView { .. }
+            | Self::TtlAttribute { .. }
+            | Self::IndexKeys { .. }
+            | Self::IndexProjection { .. }
+            | Self::Billing { .. } => Remedy::Person,
+        }
+    }
+}
+
+/// The other states of a table (archived, key not accessible) need a person.
+fn passes(state: &str) -> bool {
+    matches!(state, "CREATING" | "UPDATING" | "DELETING")
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TableMissing => write!(out, "the table does not exist"),
+            Self::Keys { found, wanted } => write!(out, "its keys are {found}, not {wanted}: another program's table?"),
+            Self::NotReady { state } => write!(out, "the table is {state}, not ACTIVE"),
+            Self::StreamOff => write!(out, "it has no stream, so no message would ever be sent"),
+            Self::StreamView { found, wanted } => write!(
+                out,
+                "its stream holds {found}, not {wanted}; a stream can't be changed, only switched off and made anew"
+            ),
+            Self::TtlOff { wanted } => write!(out, "items do not expire (TTL by `{wanted}` is off)"),
+            Self::TtlAttribute { found, wanted } => write!(out, "items expire by `{found}`, not by `{wanted}`"),
+            Self::IndexMissing { index } => write!(out, "index {index} does not exist"),
+            Self::IndexKeys { index, found, wanted } => {
+                write!(
+                    out,
+                    "index {index} has the keys {found}, not {wanted}; an index can't be changed, only replaced"
+                )
+            }
+            Self::IndexProjection { index, found, wanted } => {
+                write!(out, "index {index} copies {found}, not {wanted}; an index can't be changed, only replaced")
+            }
+            Self::IndexNotReady { index, state } => write!(out, "index {index} is {state}, not ACTIVE"),
+            Self::Billing { found } => {
+                write!(out, "it is billed as {found}, not on demand: beyond its capacity a rush is throttled")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Create => "`stamp-rally table create` completes this",
+            Self::Person => "left as it is: a person has to decide",
+            Self::Wait => "passes by itself",
+        })
+    }
+}
+
+/// Everything in which `found` differs, in the order in which it is put right: what is quick comes before an index,
+/// which may take hours to fill.
+pub(super) fn between(wanted: &Definition, found: Option<&Found>) -> Vec<Difference> {
+    let Some(found) = found else { return vec![Difference::TableMissing] };
+    let attributes = found.table.attribute_definitions();
+    if let Some(other) = other_keys(wanted.keys, found.table.key_schema(), attributes) {
+        return vec![other];
+    }
+    let mut differences = Vec::new();
+    differences.extend(not_ready(found));
+    differences.extend(stream(wanted, found));
+    differences.extend(ttl(wanted, found.ttl.as_ref()));
+    for index in wanted.indexes {
+        differences.extend(index_differences(index, found));
+    }
+    differences.extend(billing(found));
+    differences
+}
+
+fn other_keys(wanted: Keys, schema: &[KeySchemaElement], attributes: &[AttributeDefinition]) -> Option<Difference> {
+    let (found, wanted) = (keys_found(schema, attributes), keys_wanted(wanted));
+    (found != wanted).then_some(Difference::Keys { found, wanted })
+}
+
+fn keys_wanted(keys: Keys) -> String {
+    format!("{} (S), {} (S)", keys.partition, keys.sort)
+}
+
+/// The key attributes with their types, partition key first: `PK (S), SK (S)`.
+fn keys_found(schema: &[KeySchemaElement], attributes: &[AttributeDefinition]) -> String {
+    let kind = |name: &str| {
+        let attribute = attributes.iter().find(|attribute| attribute.attribute_name() == name);
+        attribute.map_or("?", |attribute| match attribute.attribute_type() {
+            ScalarAttributeType::S => "S",
+            ScalarAttributeType::N => "N",
+            ScalarAttributeType::B => "B",
+            _ => "?",
+        })
+    };
+    let of = |key: KeyType| schema.iter().filter(move |element| *element.key_type() == key);
+    let elements = of(KeyType::Hash).chain(of(KeyType::Range));
+    let words: Vec<_> = elements.map(|e| format!("{} ({})", e.attribute_name(), kind(e.attribute_name()))).collect();
+    words.join(", ")
+}
+
+fn not_ready(found: &Found) -> Option<Difference> {
+    let state = found.table.table_status()?.as_str();
+    (state != "ACTIVE").then(|| Difference::NotReady { state: state.to_owned() })
+}
+
+fn stream(wanted: &Definition, found: &Found) -> Option<Difference> {
+    let wanted = wanted.stream.as_ref()?;
+    let Some(stream) = found.table.stream_specification().filter(|stream| stream.stream_enabled()) else {
+        return Some(Difference::StreamOff);
+    };
+    let view = stream.stream_view_type()?;
+    (view != wanted).then(|| Difference::StreamView { found: view.to_string(), wanted: wanted.to_string() })
+}
+
+fn ttl(wanted: &Definition, found: Option<&TimeToLiveDescription>) -> Option<Difference> {
+    let wanted = wanted.ttl?.to_owned();
+    let on = |ttl: &&TimeToLiveDescription| {
+        matches!(ttl.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling))
+    };
+    match found.filter(on).and_then(TimeToLiveDescription::attribute_name) {
+        None => Some(Difference::TtlOff { wanted }),
+        Some(found) if found == wanted => None,
+        Some(found) => Some(Difference::TtlAttribute { found: found.to_owned(), wanted }),
+    }
+}
+
+fn index_differences(wanted: &Index, found: &Found) -> Vec<Difference> {
+    let index = wanted.name.to_owned();
+    let indexes = found.table.global_secondary_indexes();
+    let Some(there) = indexes.iter().find(|there| there.index_name() == Some(wanted.name)) else {
+        return vec![Difference::IndexMissing { index }];
+    };
+    let mut differences = Vec::new();
+    let keys = (keys_found(there.key_schema(), found.table.attribute_definitions()), keys_wanted(wanted.keys));
+    if keys.0 != keys.1 {
+        differences.push(Difference::IndexKeys { index: index.clone(), found: keys.0, wanted: keys.1 });
+    }
+    differences.extend(projection(wanted, there));
+    if let Some(state) = there.index_status().map(IndexStatus::as_str).filter(|state| *state != "ACTIVE") {
+        differences.push(Difference::IndexNotReady { index, state: state.to_owned() });
+    }
+    differences
+}
+
+fn projection(wanted: &Index, there: &GlobalSecondaryIndexDescription) -> Option<Difference> {
+    let found = there.projection()?.projection_type()?;
+    (*found != wanted.projection).then(|| Difference::IndexProjection {
+        index: wanted.name.to_owned(),
+        found: found.to_string(),
+        wanted: wanted.projection.to_string(),
+    })
+}
+
+/// A table that was never on demand has no summary at all.
+fn billing(found: &Found) -> Option<Difference> {
+    let mode = found.table.billing_mode_summary().and_then(|summary| summary.billing_mode());
+    let mode = mode.cloned().unwrap_or(BillingMode::Provisioned);
+    (mode != BillingMode::PayPerRequest).then(|| Difference::Billing { found: mode.to_string() })
+}

@@ -1,0 +1,8 @@
+//! Stories told against the whole house: the real program, the real SDK, an engine of its own for each test.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
+
+mod faults;
+mod proxy;
+mod store;
+mod tables;
