@@ -13,9 +13,9 @@ use crate::domain::{
 };
 use crate::http;
 use crate::line::{
-    Platform,
+    Access, Platform,
     id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
-    messaging::{Access, Messenger},
+    messaging::Messenger,
 };
 use crate::store::{
     Store, StoreError,
@@ -43,9 +43,8 @@ impl<'a> Service<'a> {
         if settings.line.channels.is_empty() {
             bail!("`line.channels` is empty: configure at least one channel, for example [line.channels.main]");
         }
-        let base = settings.line.api_base_url.as_str();
-        let platform = Platform::new(base, settings.line.timeout).context("line.api_base_url")?;
-        let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
+        let platform = Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
+        let metrics = metrics_recorder().context("metrics")?;
         Ok(Self { settings, platform, clock: MachineClock::start(), metrics })
     }
 
@@ -184,20 +183,20 @@ fn http_channel(channel: &ChannelSettings) -> http::Channel {
     }
 }
 
-fn admin_tokens(settings: &Settings) -> anyhow::Result<http::AdminTokens> {
+fn admin_tokens(settings: &Settings) -> anyhow::Result<http::auth::AdminTokens> {
     let token = |token: &config::AdminToken| {
         let role = match token.role {
-            Role::Admin => http::Role::Admin,
-            Role::Operator => http::Role::Operator,
-            Role::Viewer => http::Role::Viewer,
+            Role::Admin => Role::Admin,
+            Role::Operator => Role::Operator,
+            Role::Viewer => Role::Viewer,
         };
         let events = match &token.events {
-            EventScope::All => http::Events::All,
-            EventScope::Listed(ids) => http::Events::These(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?),
+            EventScope::All => Events::All,
+            EventScope::Listed(ids) => Events::These(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?),
         };
-        Ok(http::AdminToken { name: token.name.clone(), role, sha256: token.sha256, events })
+        Ok(AdminToken { name: token.name.clone(), role, sha256: token.sha256, events })
     };
-    Ok(http::AdminTokens::new(settings.admin.tokens.iter().map(token).collect::<anyhow::Result<_>>()?))
+    Ok(AdminTokens::new(settings.admin.tokens.iter().map(token).collect::<anyhow::Result<_>>()?))
 }
 
 fn delivery_settings(settings: &config::DeliverySettings) -> DeliverySettings {

@@ -11,9 +11,9 @@ use super::{
 /// What a participant sees. The only place where the meaning of their facts lives: HTTP, delivery,
 /// console and statistics all fold with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StampCard {
+pub struct StampCard<'a> {
     /// Every active stamp, and every other one that is held, in order.
-    pub stamps: Vec<CardStamp>,
+    pub stamps: Vec<CardStamp<'a>>,
     /// Stamps held and active.
     pub acquired_count: usize,
     /// Stamps active.
@@ -23,22 +23,22 @@ pub struct StampCard {
 }
 
 /// One place on the card.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CardStamp {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CardStamp<'a> {
     /// The stamp that belongs there.
-    pub master: StampMaster,
+    pub master: &'a StampMaster,
     /// The acquisition, if it happened.
-    pub acquired: Option<UserStamp>,
+    pub acquired: Option<&'a UserStamp>,
 }
 
-impl StampCard {
+impl<'a> StampCard<'a> {
     /// Folds facts over the event's masters. A stamp whose master is gone has no place on a card
     /// (it stays among the facts).
     #[must_use]
-    pub fn fold(masters: &[StampMaster], facts: &Facts) -> Self {
-        let mut stamps: Vec<CardStamp> = masters
+    pub fn fold(masters: &'a [StampMaster], facts: &'a Facts) -> Self {
+        let mut stamps: Vec<CardStamp<'a>> = masters
             .iter()
-            .map(|master| CardStamp { master: master.clone(), acquired: facts.stamp(&master.stamp_id).cloned() })
+            .map(|master| CardStamp { master, acquired: facts.stamp(&master.stamp_id) })
             .filter(|stamp| stamp.master.is_active || stamp.acquired.is_some())
             .collect();
         stamps.sort_by(|a, b| a.master.place().cmp(&b.master.place()));
@@ -160,7 +160,7 @@ mod tests {
         Facts { stamps: stamps.to_vec(), ..Facts::default() }
     }
 
-    fn shown(card: &StampCard) -> Vec<(&str, bool)> {
+    fn shown<'a>(card: &StampCard<'a>) -> Vec<(&'a str, bool)> {
         card.stamps.iter().map(|stamp| (stamp.master.stamp_id.as_str(), stamp.acquired.is_some())).collect()
     }
 

@@ -79,11 +79,10 @@ pub async fn show(
     if facts.is_empty() {
         return Err(ApiError::ParticipantNotFound);
     }
-    let (card, user) = (StampCard::fold(&masters, &facts), facts.user.clone());
-    let facts = facts.in_order();
+    let (card, in_order) = (StampCard::fold(&masters, &facts), facts.in_order());
     let view = ParticipantView {
-        facts: facts.iter().map(FactView::of).collect(),
-        card: CardView::seen_by_organiser(&event_id, &who, user.as_ref(), &card),
+        facts: in_order.iter().map(FactView::of).collect(),
+        card: CardView::seen_by_organiser(&event_id, &who, facts.user.as_ref(), &card),
         friendship: friendship.as_ref().map(FriendshipView::of),
     };
     Ok(answer::json(StatusCode::OK, &view))

@@ -81,10 +81,10 @@ pub(super) async fn card(req: HttpRequest, app: Data<App>, event_id: Path<EventI
     let rally = app.rally(&event_id).await?;
     let who = Participant::verified(&req, &app, &rally.event).await?;
     let facts = app.store.facts(&event_id, who.line_user_id()).await?;
-    let card = StampCard::fold(&rally.masters, &facts);
-    let user = facts.user.ok_or(ApiError::NotRegistered)?;
+    let user = facts.user.as_ref().ok_or(ApiError::NotRegistered)?;
     app.known.remember(&event_id, who.line_user_id(), app.clock.uptime());
-    Ok(answer::json(StatusCode::OK, &CardView::of(&user, &card)))
+    let card = StampCard::fold(&rally.masters, &facts);
+    Ok(answer::json(StatusCode::OK, &CardView::of(user, &card)))
 }
 
 /// `GET /api/events/{eventId}/me/stamps/{stampId}`: one stamp of the card, held or not.

@@ -28,7 +28,7 @@ pub struct CardView<'a> {
 
 impl<'a> CardView<'a> {
     /// The card of a registered participant.
-    pub fn of(user: &'a User, card: &'a StampCard) -> Self {
+    pub fn of(user: &'a User, card: &'a StampCard<'a>) -> Self {
         Self::seen_by_organiser(&user.event_id, &user.line_user_id, Some(user), card)
     }
 
@@ -37,7 +37,7 @@ impl<'a> CardView<'a> {
         event_id: &'a EventId,
         line_user_id: &'a LineUserId,
         user: Option<&User>,
-        card: &'a StampCard,
+        card: &'a StampCard<'a>,
     ) -> Self {
         Self {
             event_id: event_id.as_str(),
@@ -85,8 +85,8 @@ impl<'a> StampView<'a> {
         }
     }
 
-    fn on_card(stamp: &'a CardStamp) -> Self {
-        Self::of(&stamp.master, stamp.acquired.as_ref())
+    fn on_card(stamp: &CardStamp<'a>) -> Self {
+        Self::of(stamp.master, stamp.acquired)
     }
 }
 
