@@ -81,7 +81,7 @@ pub async fn execute(command: DevCommand) -> anyhow::Result<()> {
     seed(&command.data, &settings, &clients).await?;
     line.keep_user(HANAKO, "花子")?;
 
-    let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker())).await?;
+    let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker()))?;
     let app = parts.app(&clients)?;
     write_welcome(&mut io::stdout().lock(), &Welcome { api: settings.http.public_url(), line: line.base_url(), engine: engine.endpoint_url(), data: &command.data })?;
     let ended = service::run(Some((listener, app)), Some(worker), shutdown).await;

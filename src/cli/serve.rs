@@ -30,7 +30,7 @@ pub async fn serve(command: ServeCommand) -> anyhow::Result<()> {
     let clients = Clients::of_this_machine(&Pace::request()).await?;
     service::wait_for_tables(&clients, &service::table_names(&settings), &shutdown).await?;
     let worker = match command.with_consumer {
-        true => Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?).await?),
+        true => Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?),
         false => None,
     };
     tracing::info!(http.bind = %listener.local_addr()?, consumer = command.with_consumer, "serving");
@@ -44,7 +44,7 @@ pub async fn consume(command: ConsumeCommand) -> anyhow::Result<()> {
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
     service::wait_for_tables(&clients, &service::table_names(&settings), &shutdown).await?;
-    let worker = parts.worker(&clients).await?;
+    let worker = parts.worker(&clients)?;
     tracing::info!("consuming");
     service::run(None, Some(worker), shutdown).await
 }

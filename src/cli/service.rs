@@ -11,7 +11,10 @@ use crate::domain::{
     ids::ChannelName,
     time::{Clock, MachineClock},
 };
-use crate::http;
+use crate::http::{
+    self,
+    auth::{AdminToken, AdminTokens, Events, Role},
+};
 use crate::line::{
     Access, Platform,
     id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
@@ -20,11 +23,15 @@ use crate::line::{
 use crate::store::{
     Store, StoreError,
     client::Clients,
+    progress::WorkerId,
     rallies::Rallies,
     table::{self, TableNames},
 };
 
-use super::config::{self, ChannelAuth, ChannelSettings, EventScope, Role, Settings};
+use super::config::{self, ChannelAuth, ChannelSettings, EventScope, Settings};
+
+/// Upper bounds of the duration histograms, in seconds.
+const BUCKETS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// How often an unreachable store is asked again at the start.
 const KNOCK: Duration = Duration::from_secs(2);
@@ -50,7 +57,7 @@ impl<'a> Service<'a> {
 
     /// The HTTP server's parts.
     pub fn app(&self, clients: &Clients) -> anyhow::Result<http::App> {
-        let store = self.store(clients);
+        let store = store(self.settings, clients);
         Ok(http::App::new(http::Parts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             store,
@@ -64,23 +71,19 @@ impl<'a> Service<'a> {
     }
 
     /// The consumer of the table's stream.
-    pub async fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
-        let store = self.store(clients);
-        let arn = store.stream_arn().await?.ok_or_else(|| anyhow!("the table has no stream: run `stamp-rally table create`"))?;
+    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+        let store = store(self.settings, clients);
         let delivery = Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.by_channel(|channel| self.messenger(channel))?,
-            store,
+            store: store.clone(),
             clock: self.clock.clone(),
             settings: delivery_settings(&self.settings.delivery),
             patience: Patience::default(),
         });
-        Ok(Worker::new(delivery, clients.streams.clone(), arn))
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
     }
 
-    fn store(&self, clients: &Clients) -> Store {
-        Store::new(clients.table.clone(), table_names(self.settings))
-    }
 
     fn verifier_settings(&self) -> VerifierSettings {
         let line = &self.settings.line;
@@ -105,6 +108,11 @@ impl<'a> Service<'a> {
         let channels = self.settings.line.channels.iter();
         channels.map(|(name, channel)| Ok((name.parse()?, part(channel)?))).collect()
     }
+}
+
+/// The one table.
+pub fn store(settings: &Settings, clients: &Clients) -> Store {
+    Store::new(clients.table.clone(), table_names(settings))
 }
 
 /// The tables as they are called here.
@@ -154,7 +162,8 @@ pub async fn run(server: Option<(TcpListener, http::App)>, worker: Option<Worker
     let consume = async {
         let Some(mut worker) = worker else { return Ok(()) };
         let _end = shutdown.clone().drop_guard();
-        worker.run(shutdown.clone()).await.context("the consumer")
+        worker.run(shutdown.clone()).await;
+        Ok(())
     };
     let (served, consumed) = tokio::join!(serve, consume);
     served.and(consumed)
@@ -176,6 +185,11 @@ pub fn shutdown_signal() -> anyhow::Result<CancellationToken> {
     Ok(shutdown)
 }
 
+/// The recorder behind `/metrics`, for the whole process.
+fn metrics_recorder() -> anyhow::Result<PrometheusHandle> {
+    Ok(PrometheusBuilder::new().set_buckets(&BUCKETS)?.install_recorder()?)
+}
+
 fn http_channel(channel: &ChannelSettings) -> http::Channel {
     http::Channel {
         login: LoginChannels { ids: channel.login_channel_ids.clone(), hs256_secret: channel.login_channel_secret.clone() },
@@ -183,12 +197,12 @@ fn http_channel(channel: &ChannelSettings) -> http::Channel {
     }
 }
 
-fn admin_tokens(settings: &Settings) -> anyhow::Result<http::auth::AdminTokens> {
+fn admin_tokens(settings: &Settings) -> anyhow::Result<AdminTokens> {
     let token = |token: &config::AdminToken| {
         let role = match token.role {
-            Role::Admin => Role::Admin,
-            Role::Operator => Role::Operator,
-            Role::Viewer => Role::Viewer,
+            config::Role::Admin => Role::Admin,
+            config::Role::Operator => Role::Operator,
+            config::Role::Viewer => Role::Viewer,
         };
         let events = match &token.events {
             EventScope::All => Events::All,

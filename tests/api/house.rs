@@ -20,15 +20,19 @@ use stamp_rally::{
         line::{ChannelSettings, Memory, StandIn},
     },
     domain::time::{TimeSource, Timestamp},
-    http::{self, AdminToken, AdminTokens, App, Channel, Events, Parts, Role},
+    http::{
+        self, App, Channel, Parts,
+        auth::{AdminToken, AdminTokens, Events, Role},
+    },
     line::{
-        Platform,
+        Access, Platform,
         id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
-        messaging::{Access, Messenger},
+        messaging::Messenger,
     },
     store::{
         Store,
         client::{Clients, Pace},
+        progress::WorkerId,
         rallies::Rallies,
         table::{TableNames, create},
     },
@@ -110,7 +114,7 @@ impl House {
         create(&clients.table, &tables).await.unwrap();
         let store = Store::new(clients.table.clone(), tables);
         let clock = Arc::new(HandClock::at_now());
-        let platform = Platform::new(&line.base_url(), Duration::from_secs(5)).unwrap();
+        let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
         let listener = free_port();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
@@ -160,12 +164,12 @@ impl House {
     }
 
     /// A consumer of the stream, as a process of its own would be.
-    pub async fn worker(&self) -> Worker {
-        self.worker_at(DeliverySettings { pushes_per_second: 100_000, ..DeliverySettings::default() }).await
+    pub fn worker(&self) -> Worker {
+        self.worker_at(DeliverySettings { pushes_per_second: 100_000, ..DeliverySettings::default() })
     }
 
     /// The same, at a pace.
-    pub async fn worker_at(&self, settings: DeliverySettings) -> Worker {
+    pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
         let stateless = Access::Stateless { messaging_channel_id: "2000000001".to_owned(), channel_secret: SECRET.to_owned().into() };
         let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
         let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
@@ -173,16 +177,19 @@ impl House {
             store: self.store.clone(),
             rallies: Rallies::new(self.store.clone(), clock.clone()),
             messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
-            clock,
+            clock: clock.clone(),
             settings,
             patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
         });
-        Worker::new(delivery, self.clients.streams.clone(), self.store.stream_arn().await.unwrap().unwrap())
+        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
     }
 
     /// Delivers all that is due, by a worker that comes and goes.
     pub async fn deliver(&self) -> Tally {
-        self.worker().await.run_until_idle().await.unwrap()
+        let mut worker = self.worker();
+        let tally = worker.run_until_idle().await.unwrap();
+        worker.stop().await;
+        tally
     }
 
     /// Lets time pass, here and at LINE.
