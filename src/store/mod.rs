@@ -1,18 +1,19 @@
-//! The one table, its stream and the consumer's progress; knows the domain alone.
+//! The one table, its stream, and how far the consumer has read; knows the domain alone.
 //!
 //! One fact is one item is one conditional Put. Every access pattern is one request.
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | [`keys`] | every key, in both directions |
+//! | [`items`] | domain values as items and back |
+//! | [`participants`] | register, acquire, read one participant |
+//! | [`masters`] | events and stamp masters: read, list, replace |
+//! | [`rallies`] | the same, cached |
+//! | [`listing`] | lists by index, page by page and as one |
+//! | [`notices`] | the delivery's marks |
+//! | [`stream`], [`progress`] | the table's stream, and how far it was read |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
-//! | [`keys`] | every key, both directions |
-//! | [`items`] | domain values as items and back; the only decoder |
-//! | [`participants`] | register, acquire, read one participant |
-//! | [`masters`], [`rallies`] | events and stamp masters: read, replace; cached |
-//! | [`listing`] | lists by index |
-//! | [`notices`] | what became of a notice |
-//! | [`stream`], [`progress`] | records of the table's stream; who reads which shard, and how far |
 
 pub mod client;
 pub mod items;
@@ -29,23 +30,28 @@ pub mod table;
 #[cfg(test)]
 mod canned;
 mod error;
-
-use std::sync::Arc;
+mod guard;
 
 pub use error::StoreError;
-use table::TableNames;
+pub use table::TableNames;
 
 /// The one table as the domain sees it. Clones share one client.
 #[derive(Debug, Clone)]
 pub struct Store {
     client: aws_sdk_dynamodb::Client,
-    tables: Arc<TableNames>,
+    tables: std::sync::Arc<TableNames>,
 }
 
 impl Store {
     /// The store behind a client.
     #[must_use]
     pub fn new(client: aws_sdk_dynamodb::Client, tables: TableNames) -> Self {
-        Self { client, tables: Arc::new(tables) }
+        Self { client, tables: std::sync::Arc::new(tables) }
+    }
+}
+
+impl From<items::Unreadable> for StoreError {
+    fn from(unreadable: items::Unreadable) -> Self {
+        Self::broken(unreadable)
     }
 }

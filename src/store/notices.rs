@@ -1,11 +1,22 @@
 //! The delivery's bookkeeping on the items that call for notices: each one guarded Update.
 
+use aws_sdk_dynamodb::{
+    operation::update_item::builders::UpdateItemFluentBuilder,
+    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld},
+};
+
 use crate::domain::{
     notice::{NoticeId, Parked, ParkedState},
     time::Timestamp,
 };
 
-use super::{Store, StoreError};
+use super::{
+    Store, StoreError,
+    guard::{Guarded, guarded},
+    items,
+    keys::{Gsi1Key, ItemKey},
+    participants::text,
+};
 
 /// What a guarded Update found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +31,8 @@ pub enum Marked {
 
 impl Store {
     /// Access pattern 5: marks a notice sent, on condition that the item exists and is unsent; takes it out of a
-    /// special state (`noticeState`, `noticeSince`, `noticeReason`, `GSI1PK`, `GSI1SK` go).
+    /// special state (`noticeState`, `noticeSince`, `noticeReason`, `GSI1PK`, `GSI1SK` go). What it went through
+    /// stays readable (`noticeTriedAt`, `flexMessageError`).
     /// `request_id` is LINE's `x-line-request-id` (`flexMessageRequestId`).
     pub async fn mark_sent(
         &self,
@@ -28,23 +40,128 @@ impl Store {
         at: Timestamp,
         request_id: Option<&str>,
     ) -> Result<Marked, StoreError> {
-        todo!()
+        let mut change = Change::unsent(notice).set("flexMessageSent", ":sent", AttributeValue::Bool(true)).set(
+            "flexMessageSentAt",
+            ":at",
+            text(at.to_string()),
+        );
+        if let Some(request_id) = request_id {
+            change = change.set("flexMessageRequestId", ":requestId", text(request_id));
+        }
+        let left = ["noticeState", "noticeSince", "noticeReason", "GSI1PK", "GSI1SK"];
+        self.mark(left.into_iter().fold(change, Change::remove)).await
     }
 
     /// Parks a notice, on condition that the item exists, is unsent and is in the state `from`
-    /// (`None` = on the ordinary path). Sets `noticeState`, `noticeSince`, `noticeReason`, `noticeTriedAt`,
-    /// `flexMessageError` and the index keys.
+    /// (`None` = on the ordinary path). Sets `noticeState`, `noticeSince`, `noticeReason` and the index keys, and
+    /// where they are known `noticeTriedAt` (the first one stays) and `flexMessageError`.
     pub async fn park(
         &self,
         notice: &NoticeId,
         from: Option<ParkedState>,
         parked: &Parked,
     ) -> Result<Marked, StoreError> {
-        todo!()
+        let listed = Gsi1Key::Parked { notice: notice.clone(), state: parked.state, since: parked.since };
+        let mut change = Change::unsent(notice)
+            .only_in(from)
+            .set("noticeState", ":state", text(parked.state.as_str()))
+            .set("noticeSince", ":since", text(parked.since.to_string()))
+            .set("GSI1PK", ":listPk", text(listed.pk()))
+            .set("GSI1SK", ":listSk", text(listed.sk()));
+        change = match &parked.reason {
+            Some(reason) => change.set("noticeReason", ":reason", text(reason)),
+            None => change.remove("noticeReason"),
+        };
+        if let Some(tried_at) = parked.tried_at {
+            change = change.set_once("noticeTriedAt", ":triedAt", text(tried_at.to_string()));
+        }
+        if let Some(error) = &parked.error {
+            change = change.set("flexMessageError", ":error", items::refusal(error));
+        }
+        self.mark(change).await
     }
 
-    /// Records that an attempt ended without a clear answer (`noticeTriedAt`, the first one stays), before the next one.
+    /// Records that an attempt ended without a clear answer (`noticeTriedAt`), before the next one. The first one
+    /// stays; a later one is `Before`.
     pub async fn note_attempt(&self, notice: &NoticeId, at: Timestamp) -> Result<Marked, StoreError> {
-        todo!()
+        let change = Change::unsent(notice).only_without("noticeTriedAt");
+        self.mark(change.set("noticeTriedAt", ":at", text(at.to_string()))).await
+    }
+
+    async fn mark(&self, change: Change) -> Result<Marked, StoreError> {
+        let update = self.client.update_item().table_name(&self.tables.main);
+        let update = change.of(update).return_values_on_condition_check_failure(AllOld);
+        Ok(match guarded(update.send().await)? {
+            Guarded::Done => Marked::Now,
+            Guarded::Refused(Some(_)) => Marked::Before,
+            Guarded::Refused(None) => Marked::Gone,
+        })
+    }
+}
+
+/// One Update of a notice's item: what it sets and removes, and on what condition.
+struct Change {
+    key: ItemKey,
+    condition: String,
+    set: Vec<String>,
+    remove: Vec<&'static str>,
+    values: Vec<(&'static str, AttributeValue)>,
+}
+
+impl Change {
+    /// Changes an item that exists and whose notice is unsent. (An Update makes an item that is not there.)
+    fn unsent(notice: &NoticeId) -> Self {
+        Self {
+            key: ItemKey::Notice(notice.clone()),
+            condition: "attribute_exists(PK) AND flexMessageSent = :unsent".to_owned(),
+            set: Vec::new(),
+            remove: Vec::new(),
+            values: vec![(":unsent", AttributeValue::Bool(false))],
+        }
+    }
+
+    fn only_in(mut self, state: Option<ParkedState>) -> Self {
+        let Some(state) = state else { return self.only_without("noticeState") };
+        self.condition.push_str(" AND noticeState = :from");
+        self.values.push((":from", text(state.as_str())));
+        self
+    }
+
+    fn only_without(mut self, name: &'static str) -> Self {
+        self.condition.push_str(" AND attribute_not_exists(");
+        self.condition.push_str(name);
+        self.condition.push(')');
+        self
+    }
+
+    fn set(mut self, name: &'static str, placeholder: &'static str, value: AttributeValue) -> Self {
+        self.set.push(format!("{name} = {placeholder}"));
+        self.values.push((placeholder, value));
+        self
+    }
+
+    /// Sets what is not set yet.
+    fn set_once(mut self, name: &'static str, placeholder: &'static str, value: AttributeValue) -> Self {
+        self.set.push(format!("{name} = if_not_exists({name}, {placeholder})"));
+        self.values.push((placeholder, value));
+        self
+    }
+
+    fn remove(mut self, name: &'static str) -> Self {
+        self.remove.push(name);
+        self
+    }
+
+    fn of(self, update: UpdateItemFluentBuilder) -> UpdateItemFluentBuilder {
+        let mut expression = format!("SET {}", self.set.join(", "));
+        if !self.remove.is_empty() {
+            expression = format!("{expression} REMOVE {}", self.remove.join(", "));
+        }
+        let update = update
+            .key("PK", text(self.key.pk()))
+            .key("SK", text(self.key.sk()))
+            .update_expression(expression)
+            .condition_expression(self.condition);
+        self.values.into_iter().fold(update, |update, (name, value)| update.expression_attribute_values(name, value))
     }
 }

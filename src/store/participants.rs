@@ -1,13 +1,21 @@
 //! Participants: register, acquire, read; each guard is one conditional Put.
 
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld};
+
 use crate::domain::{
     event::IndexShards,
     fact::{Completed, Facts, Friendship, User, UserStamp},
-    ids::{ChannelName, EventId, LineUserId, StampId},
+    ids::{ChannelName, EventId, LineUserId, RequestId, StampId},
+    notice::{NoticeId, NoticeKey},
     time::Timestamp,
 };
 
-use super::{Store, StoreError};
+use super::{
+    Store, StoreError,
+    guard::{Guarded, guarded},
+    items::{self, Entity, Item, Stored},
+    keys::{self, ItemKey, SortKeys},
+};
 
 /// What a conditional Put found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +39,21 @@ impl<T> Recorded<T> {
 impl Store {
     /// Access pattern 1: everything about one participant, one consistent Query.
     pub async fn facts(&self, event_id: &EventId, line_user_id: &LineUserId) -> Result<Facts, StoreError> {
-        todo!()
+        let query = self.client.query().table_name(&self.tables.main).consistent_read(true);
+        let mut pages = query
+            .key_condition_expression("PK = :pk")
+            .expression_attribute_values(":pk", text(keys::participant_partition(event_id, line_user_id)))
+            .into_paginator()
+            .send();
+        let mut facts = Vec::new();
+        while let Some(page) = pages.next().await {
+            for item in page?.items.unwrap_or_default() {
+                if let Stored::Fact(fact) = items::decode(item)? {
+                    facts.push(fact);
+                }
+            }
+        }
+        Ok(facts.into_iter().collect())
     }
 
     /// Access pattern 2: one stamp of one participant, one consistent GetItem.
@@ -41,27 +63,33 @@ impl Store {
         line_user_id: &LineUserId,
         stamp_id: &StampId,
     ) -> Result<Option<UserStamp>, StoreError> {
-        todo!()
+        let key = NoticeKey::Stamp(stamp_id.clone());
+        self.item(&ItemKey::Notice(NoticeId { event_id: event_id.clone(), line_user_id: line_user_id.clone(), key }))
+            .await
     }
 
     /// Access pattern 3: registers, never twice.
     pub async fn register(&self, user: &User, shards: IndexShards) -> Result<Recorded<User>, StoreError> {
-        todo!()
+        let stored = self.put_once(items::user(user, shards)).await?;
+        Ok(recorded(user, stored, |user: &User| user.request_id.as_ref()))
     }
 
     /// Access pattern 4: acquires, never twice.
     pub async fn acquire(&self, stamp: &UserStamp, shards: IndexShards) -> Result<Recorded<UserStamp>, StoreError> {
-        todo!()
+        let stored = self.put_once(items::user_stamp(stamp, shards)).await?;
+        Ok(recorded(stamp, stored, |stamp: &UserStamp| stamp.request_id.as_ref()))
     }
 
-    /// Records a completed card, once.
+    /// Records a completed card, once. Everybody works out the same fact and it names no request, so a lost
+    /// answer of our own reads as `Before`: nothing depends on who wrote it.
     pub async fn complete(&self, completed: &Completed) -> Result<Recorded<Completed>, StoreError> {
-        todo!()
+        let stored = self.put_once(items::completed(completed)).await?;
+        Ok(recorded(completed, stored, |_| None))
     }
 
     /// Records a follow or unfollow; the same webhook event again changes nothing.
     pub async fn record_friendship(&self, friendship: &Friendship) -> Result<(), StoreError> {
-        todo!()
+        self.put_once::<Friendship>(items::friendship(friendship)).await.map(drop)
     }
 
     /// The newest follow or unfollow, or the newest at or before a moment; `None` = unknown, never assumed.
@@ -71,6 +99,49 @@ impl Store {
         line_user_id: &LineUserId,
         at: Option<Timestamp>,
     ) -> Result<Option<Friendship>, StoreError> {
-        todo!()
+        let range = SortKeys::friendships(at);
+        let query = self.client.query().table_name(&self.tables.main).consistent_read(true);
+        let found = query
+            .key_condition_expression("PK = :pk AND SK BETWEEN :low AND :high")
+            .expression_attribute_values(":pk", text(keys::friend_partition(channel, line_user_id)))
+            .expression_attribute_values(":low", text(range.low))
+            .expression_attribute_values(":high", text(range.high))
+            .scan_index_forward(false)
+            .limit(1)
+            .send()
+            .await?;
+        Ok(found.items.unwrap_or_default().pop().map(items::decode_as).transpose()?)
     }
+
+    /// One item, consistent.
+    pub(super) async fn item<T: Entity>(&self, key: &ItemKey) -> Result<Option<T>, StoreError> {
+        let get = self.client.get_item().table_name(&self.tables.main).consistent_read(true);
+        let found = get.key("PK", text(key.pk())).key("SK", text(key.sk())).send().await?;
+        Ok(found.item.map(items::decode_as).transpose()?)
+    }
+
+    /// Puts a fact unless one stands there. Then this is the one that stands there, out of the failed condition.
+    async fn put_once<T: Entity>(&self, item: Item) -> Result<Option<T>, StoreError> {
+        let put = self.client.put_item().table_name(&self.tables.main).set_item(Some(item));
+        let put = put.condition_expression("attribute_not_exists(PK)").return_values_on_condition_check_failure(AllOld);
+        match guarded(put.send().await)? {
+            Guarded::Done => Ok(None),
+            Guarded::Refused(Some(stands)) => Ok(Some(items::decode_as(stands)?)),
+            Guarded::Refused(None) => Err(StoreError::broken("a failed condition gave no item back")),
+        }
+    }
+}
+
+/// Tells our own repeated write from somebody else's fact.
+fn recorded<T: Clone>(wanted: &T, stands: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
+    match stands {
+        None => Recorded::Now(wanted.clone()),
+        Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Now(fact),
+        Some(fact) => Recorded::Before(fact),
+    }
+}
+
+/// A string as an attribute.
+pub(super) fn text(text: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(text.into())
 }

@@ -3,7 +3,9 @@
 //! Fresh for 5 s; stale for at most 30 s while they are fetched anew; older or missing ones are
 //! awaited. Unknown ids are looked up, and a "no" is kept for 2 s.
 
-use std::sync::Arc;
+mod cache;
+
+use std::{sync::Arc, time::Duration};
 
 use crate::domain::{
     event::Event,
@@ -13,6 +15,7 @@ use crate::domain::{
 };
 
 use super::{Store, StoreError};
+use cache::{Ages, Cache};
 
 /// An event with its stamp masters, in order.
 #[derive(Debug, Clone)]
@@ -23,29 +26,67 @@ pub struct Rally {
     pub masters: Vec<StampMaster>,
 }
 
+impl Rally {
+    /// The master of one stamp, as far as this copy knows.
+    #[must_use]
+    pub fn master(&self, stamp_id: &StampId) -> Option<&StampMaster> {
+        self.masters.iter().find(|master| master.stamp_id == *stamp_id)
+    }
+}
+
 /// The cache; clones share it.
 #[derive(Clone)]
-pub struct Rallies {}
+pub struct Rallies {
+    store: Store,
+    rallies: Arc<Cache<EventId, Rally>>,
+    /// Stamps that a rally's copy didn't know: too new for it, or none.
+    stamps: Arc<Cache<(EventId, StampId), StampMaster>>,
+}
 
 impl Rallies {
     /// A cache in front of a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock) -> Self {
-        todo!()
+        let absent = Duration::from_secs(2);
+        let of_rallies = Ages { fresh: Duration::from_secs(5), stale: Duration::from_secs(30), absent };
+        // Long enough to spare the table a crowd in front of a new stamp; the rally's own copy knows it soon.
+        let of_stamps = Ages { fresh: absent, stale: absent, absent };
+        Self {
+            store,
+            rallies: Arc::new(Cache::new(of_rallies, clock.clone())),
+            stamps: Arc::new(Cache::new(of_stamps, clock)),
+        }
     }
 
-    /// One rally; `None` if there is no such event.
+    /// One rally; `None` if there is no such event. At most one GetItem (the event) and one Query (its masters) are
+    /// under way for it, however many ask.
     pub async fn rally(&self, event_id: &EventId) -> Result<Option<Arc<Rally>>, StoreError> {
-        todo!()
+        let (store, id) = (self.store.clone(), event_id.clone());
+        self.rallies.find(event_id, async move || fetch(&store, &id).await).await
     }
 
     /// One stamp of a rally: from the cache, or looked up if the cache doesn't know it (it may be new).
     pub async fn stamp(&self, rally: &Rally, stamp_id: &StampId) -> Result<Option<StampMaster>, StoreError> {
-        todo!()
+        if let Some(master) = rally.master(stamp_id) {
+            return Ok(Some(master.clone()));
+        }
+        let key = (rally.event.event_id.clone(), stamp_id.clone());
+        let (store, (event_id, stamp_id)) = (self.store.clone(), key.clone());
+        let found = self.stamps.find(&key, async move || store.master(&event_id, &stamp_id).await).await?;
+        Ok(found.as_deref().cloned())
     }
 
-    /// Forgets what is cached of one event, after this process changed it.
+    /// Forgets what is cached of one event, after this process changed it. A fetch that is under way may have read
+    /// the old state: who waits for it gets it, and nobody after them.
     pub fn forget(&self, event_id: &EventId) {
-        todo!()
+        self.rallies.forget(|id| id == event_id);
+        self.stamps.forget(|(id, _)| id == event_id);
     }
+}
+
+/// One GetItem for the event and, if there is one, one Query for its masters.
+async fn fetch(store: &Store, event_id: &EventId) -> Result<Option<Rally>, StoreError> {
+    let Some(event) = store.event(event_id).await? else { return Ok(None) };
+    let masters = store.masters(event_id).await?;
+    Ok(Some(Rally { event, masters }))
 }

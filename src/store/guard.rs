@@ -1,0 +1,48 @@
+//! What became of a write on condition: done, or refused with the item that stands there.
+
+use aws_sdk_dynamodb::{
+    config::http::HttpResponse,
+    error::{ProvideErrorMetadata, SdkError},
+    operation::{put_item::PutItemError, update_item::UpdateItemError},
+    types::error::ConditionalCheckFailedException,
+};
+
+use super::{StoreError, items::Item};
+
+/// The end of a guarded write.
+pub(super) enum Guarded {
+    /// The condition held, and it is written.
+    Done,
+    /// The condition did not hold. `None` = there is no item.
+    Refused(Option<Item>),
+}
+
+/// Sorts the answer to a write that asked for `ReturnValuesOnConditionCheckFailure = ALL_OLD`.
+pub(super) fn guarded<T, E>(answer: Result<T, SdkError<E, HttpResponse>>) -> Result<Guarded, StoreError>
+where
+    E: MayLose + ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    let Err(failure) = answer else { return Ok(Guarded::Done) };
+    match failure.as_service_error().and_then(MayLose::lost) {
+        Some(lost) => Ok(Guarded::Refused(lost.item.clone())),
+        None => Err(failure.into()),
+    }
+}
+
+/// An error of an operation that takes a condition.
+pub(super) trait MayLose {
+    /// The failed condition, if that is what it is.
+    fn lost(&self) -> Option<&ConditionalCheckFailedException>;
+}
+
+impl MayLose for PutItemError {
+    fn lost(&self) -> Option<&ConditionalCheckFailedException> {
+        if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
+    }
+}
+
+impl MayLose for UpdateItemError {
+    fn lost(&self) -> Option<&ConditionalCheckFailedException> {
+        if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
+    }
+}

@@ -1,0 +1,214 @@
+//! The attributes of one item, taken out one by one, and put together.
+
+use std::collections::HashMap;
+
+use serde_dynamo::AttributeValue;
+use serde_json::Value;
+
+use crate::domain::{Malformed, ids::LineUserId};
+
+use super::{
+    super::keys::{Gsi1Key, Gsi2Key, ItemKey},
+    Entity, Item, json,
+};
+
+/// An item that is not what its `entityType` promises. Names the item: somebody has to look at it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the item {pk} {sk} can't be read: {attribute} {problem}")]
+pub struct Unreadable {
+    /// Its `PK`; empty if it has none.
+    pub pk: String,
+    /// Its `SK`; empty if it has none.
+    pub sk: String,
+    /// The attribute that is wrong.
+    pub attribute: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// The attributes of one item, as any of the SDK's crates gives them.
+pub(in super::super) struct Attributes(HashMap<String, AttributeValue>);
+
+impl Attributes {
+    pub(super) fn of(item: serde_dynamo::Item) -> Self {
+        Self(item.into_inner())
+    }
+
+    /// A text, or what is made of texts by the only door of its type.
+    pub(super) fn required<T: TryFrom<String, Error: Into<Problem>>>(&mut self, name: &str) -> Result<T, Unreadable> {
+        self.optional(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// The same where it may be absent.
+    pub(super) fn optional<T: TryFrom<String, Error: Into<Problem>>>(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<T>, Unreadable> {
+        let text = match self.0.remove(name) {
+            None | Some(AttributeValue::Null(_)) => return Ok(None),
+            Some(AttributeValue::S(text)) => text,
+            Some(_) => return Err(self.unreadable(name, "is not a string")),
+        };
+        T::try_from(text).map(Some).map_err(|error| self.unreadable(name, error.into().0))
+    }
+
+    /// A user id as tables hold it: the source article's are shorter than LINE's.
+    pub(super) fn user(&mut self, name: &str) -> Result<LineUserId, Unreadable> {
+        let text: String = self.required(name)?;
+        LineUserId::stored(&text).map_err(|error| self.unreadable(name, error.rule))
+    }
+
+    /// A whole number.
+    pub(super) fn number<T: TryFrom<i64, Error: Into<Problem>>>(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<T>, Unreadable> {
+        let digits = match self.0.remove(name) {
+            None | Some(AttributeValue::Null(_)) => return Ok(None),
+            Some(AttributeValue::N(digits)) => digits,
+            Some(_) => return Err(self.unreadable(name, "is not a number")),
+        };
+        let number: i64 = digits.parse().map_err(|_| self.unreadable(name, "is not a whole number"))?;
+        T::try_from(number).map(Some).map_err(|error| self.unreadable(name, error.into().0))
+    }
+
+    /// True or false.
+    pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Unreadable> {
+        match self.0.remove(name) {
+            None | Some(AttributeValue::Null(_)) => Ok(None),
+            Some(AttributeValue::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(self.unreadable(name, "is not true or false")),
+        }
+    }
+
+    /// Anything that JSON can say.
+    pub(super) fn json(&mut self, name: &str) -> Result<Option<Value>, Unreadable> {
+        let value = self.0.remove(name).map(json::read).transpose();
+        value.map_err(|problem| self.unreadable(name, problem))
+    }
+
+    /// The attributes inside a map. What is wrong with them is told with the item's key.
+    pub(super) fn map(&mut self, name: &str) -> Result<Option<Self>, Unreadable> {
+        let mut inner = match self.0.remove(name) {
+            None | Some(AttributeValue::Null(_)) => return Ok(None),
+            Some(AttributeValue::M(inner)) => inner,
+            Some(_) => return Err(self.unreadable(name, "is not a map")),
+        };
+        for key in ["PK", "SK"] {
+            inner.extend(self.0.get(key).map(|value| (key.to_owned(), value.clone())));
+        }
+        Ok(Some(Self(inner)))
+    }
+
+    /// Refuses an item that stands somewhere else than its attributes say.
+    pub(super) fn must_have_key(&self, key: &ItemKey) -> Result<(), Unreadable> {
+        let stands_at = |name, should: &str| {
+            if self.key_part(name) == should {
+                Ok(())
+            } else {
+                Err(self.unreadable(name, format!("should be {should}")))
+            }
+        };
+        stands_at("PK", &key.pk())?;
+        stands_at("SK", &key.sk())
+    }
+
+    pub(super) fn missing(&self, attribute: &str) -> Unreadable {
+        self.unreadable(attribute, "is missing")
+    }
+
+    pub(super) fn unreadable(&self, attribute: &str, problem: impl Into<String>) -> Unreadable {
+        Unreadable {
+            pk: self.key_part("PK").to_owned(),
+            sk: self.key_part("SK").to_owned(),
+            attribute: attribute.to_owned(),
+            problem: problem.into(),
+        }
+    }
+
+    fn key_part(&self, name: &str) -> &str {
+        match self.0.get(name) {
+            Some(AttributeValue::S(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+/// Why a value doesn't fit its type.
+pub(super) struct Problem(String);
+
+impl From<Malformed> for Problem {
+    fn from(error: Malformed) -> Self {
+        Self(error.rule)
+    }
+}
+
+impl From<std::convert::Infallible> for Problem {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// An item being put together.
+pub(super) struct Writer(HashMap<String, AttributeValue>);
+
+impl Writer {
+    /// Begins with what every item has: its key and its type.
+    pub(super) fn entity<T: Entity>(entity: &T) -> Self {
+        let key = entity.key();
+        Self(HashMap::new()).text("PK", key.pk()).text("SK", key.sk()).text("entityType", T::TYPE)
+    }
+
+    /// Begins a map.
+    pub(super) fn map() -> Self {
+        Self(HashMap::new())
+    }
+
+    fn put(mut self, name: &str, value: AttributeValue) -> Self {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "it takes ids by reference and instants by value alike")]
+    pub(super) fn text(self, name: &str, text: impl ToString) -> Self {
+        self.put(name, AttributeValue::S(text.to_string()))
+    }
+
+    pub(super) fn number(self, name: &str, number: impl Into<u64>) -> Self {
+        self.put(name, AttributeValue::N(number.into().to_string()))
+    }
+
+    pub(super) fn flag(self, name: &str, flag: bool) -> Self {
+        self.put(name, AttributeValue::Bool(flag))
+    }
+
+    pub(super) fn json(self, name: &str, value: &Value) -> Self {
+        self.put(name, json::write(value))
+    }
+
+    /// An attribute that is there only if it has a value.
+    pub(super) fn some<T>(self, name: &str, value: Option<T>, write: impl FnOnce(Self, &str, T) -> Self) -> Self {
+        match value {
+            Some(value) => write(self, name, value),
+            None => self,
+        }
+    }
+
+    /// A map among the attributes.
+    pub(super) fn inner(self, name: &str, inner: Self) -> Self {
+        self.put(name, AttributeValue::M(inner.0))
+    }
+
+    pub(super) fn gsi1(self, key: &Gsi1Key) -> Self {
+        self.text("GSI1PK", key.pk()).text("GSI1SK", key.sk())
+    }
+
+    pub(super) fn gsi2(self, key: &Gsi2Key) -> Self {
+        self.text("GSI2PK", key.pk()).text("GSI2SK", key.sk())
+    }
+
+    /// The item for the table client.
+    pub(super) fn done(self) -> Item {
+        serde_dynamo::Item::from(self.0).into()
+    }
+}

@@ -1,0 +1,428 @@
+//! The stored form of every item, attribute by attribute, as DynamoDB JSON.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::domain::{
+    event::{LiffId, Name},
+    ids::LineUserId,
+    notice::{NoticeStatus, Parked, ParkedState, PushRefused},
+};
+
+const PARTICIPANT: &str = "EVENT#stamp-rally-202606#USER#U1234567890abcdef";
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn hanako() -> LineUserId {
+    LineUserId::stored("U1234567890abcdef").unwrap()
+}
+
+fn name(text: &str) -> Name {
+    Name::try_from(text.to_owned()).unwrap()
+}
+
+fn shards(count: i64) -> IndexShards {
+    IndexShards::try_from(count).unwrap()
+}
+
+fn waiting() -> NoticeStatus {
+    NoticeStatus::Waiting { tried_at: None }
+}
+
+/// An item as the table shows it to people.
+fn shown(item: Item) -> Value {
+    serde_json::to_value(serde_dynamo::Item::from(item)).unwrap()
+}
+
+fn stored(json: Value) -> serde_dynamo::Item {
+    serde_json::from_value(json).unwrap()
+}
+
+/// `json` with some attributes changed or added, or taken away by a null.
+fn with(mut json: Value, change: Value) -> Value {
+    let Value::Object(change) = change else { panic!("an object") };
+    let fields = json.as_object_mut().unwrap();
+    for (name, value) in change {
+        if value.is_null() {
+            fields.remove(&name)
+        } else {
+            fields.insert(name, value)
+        };
+    }
+    json
+}
+
+/// An item is written like this, and reads back as what it was written from.
+fn is_pinned(value: Stored, item: Item, json: Value) {
+    assert_eq!(shown(item), json);
+    assert_eq!(decode(stored(json)), Ok(value));
+}
+
+fn rally() -> Event {
+    Event {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        name: name("初夏のスタンプラリー"),
+        window: Window::new(at("2026-05-23T00:00:00.000Z"), at("2026-06-30T15:00:00.000Z")).unwrap(),
+        time_zone: TimeZone::TOKYO,
+        channel: "main".parse().unwrap(),
+        liff_id: None,
+        index_shards: IndexShards::ONE,
+        completion_message_content: None,
+        created_at: at("2026-05-01T00:00:00.000Z"),
+        updated_at: at("2026-05-02T00:00:00.000Z"),
+    }
+}
+
+fn rally_json() -> Value {
+    json!({
+        "PK": {"S": "EVENT#stamp-rally-202606"}, "SK": {"S": "METADATA"}, "entityType": {"S": "EVENT"},
+        "eventId": {"S": "stamp-rally-202606"}, "name": {"S": "初夏のスタンプラリー"},
+        "startsAt": {"S": "2026-05-23T00:00:00.000Z"}, "endsAt": {"S": "2026-06-30T15:00:00.000Z"},
+        "timeZone": {"S": "Asia/Tokyo"}, "channel": {"S": "main"}, "indexShards": {"N": "1"},
+        "createdAt": {"S": "2026-05-01T00:00:00.000Z"}, "updatedAt": {"S": "2026-05-02T00:00:00.000Z"},
+        "GSI1PK": {"S": "EVENTS"}, "GSI1SK": {"S": "2026-05-23T00:00:00.000Z#stamp-rally-202606"},
+    })
+}
+
+#[test]
+fn an_event_is_pinned() {
+    is_pinned(Stored::Event(rally()), event(&rally()), rally_json());
+    let full = Event {
+        liff_id: Some(LiffId::try_from("1234567890-AbcdEfgh".to_owned()).unwrap()),
+        index_shards: shards(8),
+        completion_message_content: Some(json!({"type": "flex", "altText": "", "contents": {"flex": 2, "url": null}})),
+        ..rally()
+    };
+    let json = with(
+        rally_json(),
+        json!({
+            "liffId": {"S": "1234567890-AbcdEfgh"}, "indexShards": {"N": "8"},
+            "completionMessageContent": {"M": {
+                "type": {"S": "flex"}, "altText": {"S": ""},
+                "contents": {"M": {"flex": {"N": "2"}, "url": {"NULL": true}}},
+            }},
+        }),
+    );
+    is_pinned(Stored::Event(full.clone()), event(&full), json);
+}
+
+#[test]
+fn an_event_without_zone_and_shards_has_tokyo_and_one() {
+    let json = with(rally_json(), json!({"timeZone": null, "indexShards": null}));
+    assert_eq!(decode(stored(json)), Ok(Stored::Event(rally())));
+}
+
+fn first_stamp() -> StampMaster {
+    StampMaster {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        stamp_id: "001".parse().unwrap(),
+        name: name("第1スタンプ"),
+        order: StampOrder::try_from(1).unwrap(),
+        is_active: true,
+        flex_message_content: json!({
+            "type": "flex",
+            "altText": "スタンプを獲得しました！",
+            "contents": {"//": "LINE Messaging API の Flex Message JSON をそのまま格納"},
+        }),
+        updated_at: Timestamp::EPOCH,
+    }
+}
+
+/// The source article's own `STAMP_MASTER`.
+fn article_master() -> Value {
+    json!({
+        "PK": {"S": "EVENT#stamp-rally-202606#STAMP#001"}, "SK": {"S": "MASTER"},
+        "entityType": {"S": "STAMP_MASTER"}, "eventId": {"S": "stamp-rally-202606"}, "stampId": {"S": "001"},
+        "name": {"S": "第1スタンプ"}, "order": {"N": "1"}, "isActive": {"BOOL": true},
+        "flexMessageContent": {"M": {
+            "type": {"S": "flex"},
+            "altText": {"S": "スタンプを獲得しました！"},
+            "contents": {"M": {"//": {"S": "LINE Messaging API の Flex Message JSON をそのまま格納"}}},
+        }},
+        "GSI1PK": {"S": "EVENT#stamp-rally-202606#STAMP_MASTERS"}, "GSI1SK": {"S": "001"},
+    })
+}
+
+#[test]
+fn a_stamp_master_is_pinned_and_the_articles_one_reads_back() {
+    is_pinned(Stored::StampMaster(first_stamp()), master(&first_stamp()), article_master());
+    let changed = StampMaster { updated_at: at("2026-05-02T00:00:00.000Z"), ..first_stamp() };
+    let json = with(article_master(), json!({"updatedAt": {"S": "2026-05-02T00:00:00.000Z"}}));
+    is_pinned(Stored::StampMaster(changed.clone()), master(&changed), json);
+}
+
+fn registered() -> User {
+    User {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        line_user_id: hanako(),
+        created_at: at("2026-05-23T10:00:00.000Z"),
+        updated_at: at("2026-05-23T10:00:00.000Z"),
+        request_id: None,
+    }
+}
+
+/// The source article's own `USER`.
+fn article_user() -> Value {
+    json!({
+        "PK": {"S": PARTICIPANT}, "SK": {"S": "PROFILE"}, "entityType": {"S": "USER"},
+        "eventId": {"S": "stamp-rally-202606"}, "lineUserId": {"S": "U1234567890abcdef"},
+        "createdAt": {"S": "2026-05-23T10:00:00.000Z"}, "updatedAt": {"S": "2026-05-23T10:00:00.000Z"},
+        "GSI1PK": {"S": "EVENT#stamp-rally-202606#USERS"},
+        "GSI1SK": {"S": "2026-05-23T10:00:00.000Z#U1234567890abcdef"},
+    })
+}
+
+#[test]
+fn a_user_is_pinned_and_the_articles_one_reads_back() {
+    let is_user = |user: &User| Stored::Fact(Fact::User(user.clone()));
+    is_pinned(is_user(&registered()), user(&registered(), IndexShards::ONE), article_user());
+    let ours = User { request_id: Some("r-1".parse().unwrap()), ..registered() };
+    let json =
+        with(article_user(), json!({"requestId": {"S": "r-1"}, "GSI1PK": {"S": "EVENT#stamp-rally-202606#USERS#12"}}));
+    is_pinned(is_user(&ours), user(&ours, shards(32)), json);
+}
+
+fn acquired(notice: NoticeStatus) -> UserStamp {
+    UserStamp {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        line_user_id: hanako(),
+        stamp_id: "001".parse().unwrap(),
+        acquired_at: at("2026-05-23T11:30:00.000Z"),
+        request_id: None,
+        notice,
+    }
+}
+
+/// The source article's own `USER_STAMP`.
+fn article_stamp() -> Value {
+    json!({
+        "PK": {"S": PARTICIPANT}, "SK": {"S": "STAMP#001"}, "entityType": {"S": "USER_STAMP"},
+        "eventId": {"S": "stamp-rally-202606"}, "lineUserId": {"S": "U1234567890abcdef"}, "stampId": {"S": "001"},
+        "acquiredAt": {"S": "2026-05-23T11:30:00.000Z"},
+        "flexMessageSent": {"BOOL": true}, "flexMessageSentAt": {"S": "2026-05-23T11:30:02.123Z"},
+    })
+}
+
+/// A stamp as it is written: in `GSI2`, its notice unsent.
+fn new_stamp() -> Value {
+    with(
+        article_stamp(),
+        json!({
+            "flexMessageSent": {"BOOL": false}, "flexMessageSentAt": null,
+            "GSI2PK": {"S": "EVENT#stamp-rally-202606#STAMP#001"},
+            "GSI2SK": {"S": "2026-05-23T11:30:00.000Z#U1234567890abcdef"},
+        }),
+    )
+}
+
+fn is_stamp(notice: NoticeStatus) -> Stored {
+    Stored::Fact(Fact::UserStamp(acquired(notice)))
+}
+
+#[test]
+fn the_articles_stamp_reads_back_sent_and_without_a_request() {
+    let sent = NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: None };
+    assert_eq!(decode(stored(article_stamp())), Ok(is_stamp(sent)));
+}
+
+#[test]
+fn an_acquired_stamp_is_pinned_unsent_and_without_a_time_of_sending() {
+    is_pinned(is_stamp(waiting()), user_stamp(&acquired(waiting()), IndexShards::ONE), new_stamp());
+    let ours = UserStamp { request_id: Some("r-1".parse().unwrap()), ..acquired(waiting()) };
+    let json =
+        with(new_stamp(), json!({"requestId": {"S": "r-1"}, "GSI2PK": {"S": "EVENT#stamp-rally-202606#STAMP#001#12"}}));
+    is_pinned(Stored::Fact(Fact::UserStamp(ours.clone())), user_stamp(&ours, shards(32)), json);
+}
+
+#[test]
+fn what_became_of_a_notice_is_pinned() {
+    let sent =
+        NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: Some("line-request".to_owned()) };
+    let tried = NoticeStatus::Waiting { tried_at: Some(at("2026-05-23T11:30:01.000Z")) };
+    let held = Parked {
+        state: ParkedState::Held,
+        since: at("2026-05-23T12:00:00.000Z"),
+        reason: None,
+        tried_at: None,
+        error: None,
+    };
+    let failed = Parked {
+        state: ParkedState::Failed,
+        reason: Some("refused".to_owned()),
+        tried_at: Some(at("2026-05-23T11:30:01.000Z")),
+        error: Some(PushRefused { status: 400, message: "no".to_owned(), at: at("2026-05-23T11:59:59.000Z") }),
+        ..held.clone()
+    };
+    let since = json!({
+        "noticeSince": {"S": "2026-05-23T12:00:00.000Z"},
+        "GSI1SK": {"S": "2026-05-23T12:00:00.000Z#U1234567890abcdef#STAMP#001"},
+    });
+    let forms = [
+        (
+            sent,
+            json!({
+                "flexMessageSent": {"BOOL": true}, "flexMessageSentAt": {"S": "2026-05-23T11:30:02.123Z"},
+                "flexMessageRequestId": {"S": "line-request"},
+            }),
+        ),
+        (tried, json!({"noticeTriedAt": {"S": "2026-05-23T11:30:01.000Z"}})),
+        (
+            NoticeStatus::Parked(held),
+            with(
+                since.clone(),
+                json!({
+                    "noticeState": {"S": "held"}, "GSI1PK": {"S": "EVENT#stamp-rally-202606#PUSH_HELD"},
+                }),
+            ),
+        ),
+        (
+            NoticeStatus::Parked(failed),
+            with(
+                since,
+                json!({
+                    "noticeState": {"S": "failed"}, "GSI1PK": {"S": "EVENT#stamp-rally-202606#PUSH_FAILED"},
+                    "noticeReason": {"S": "refused"}, "noticeTriedAt": {"S": "2026-05-23T11:30:01.000Z"},
+                    "flexMessageError": {"M": {
+                        "status": {"N": "400"}, "message": {"S": "no"}, "at": {"S": "2026-05-23T11:59:59.000Z"},
+                    }},
+                }),
+            ),
+        ),
+    ];
+    for (status, change) in forms {
+        is_pinned(is_stamp(status.clone()), user_stamp(&acquired(status), IndexShards::ONE), with(new_stamp(), change));
+    }
+}
+
+#[test]
+fn a_sent_notice_is_sent_whatever_else_is_left_on_its_item() {
+    let left = json!({"noticeState": {"S": "held"}, "noticeSince": {"S": "2026-05-23T12:00:00.000Z"}});
+    let Ok(Stored::Fact(fact)) = decode(stored(with(article_stamp(), left))) else { panic!("a fact") };
+    assert!(fact.notice().unwrap().1.is_sent());
+}
+
+#[test]
+fn a_stamp_without_the_mark_calls_for_no_notice() {
+    let json = with(new_stamp(), json!({"flexMessageSent": null}));
+    assert_eq!(decode(stored(json)), Ok(is_stamp(NoticeStatus::None)));
+}
+
+#[test]
+fn a_resend_is_pinned() {
+    let again = Resend {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        line_user_id: hanako(),
+        stamp_id: "001".parse().unwrap(),
+        number: 2,
+        requested_by: "town-office".to_owned(),
+        requested_at: at("2026-05-24T00:00:00.000Z"),
+        notice: waiting(),
+    };
+    let json = json!({
+        "PK": {"S": PARTICIPANT}, "SK": {"S": "RESEND#001#002"}, "entityType": {"S": "RESEND"},
+        "eventId": {"S": "stamp-rally-202606"}, "lineUserId": {"S": "U1234567890abcdef"}, "stampId": {"S": "001"},
+        "number": {"N": "2"}, "requestedBy": {"S": "town-office"},
+        "requestedAt": {"S": "2026-05-24T00:00:00.000Z"}, "flexMessageSent": {"BOOL": false},
+    });
+    is_pinned(Stored::Fact(Fact::Resend(again.clone())), resend(&again), json);
+}
+
+#[test]
+fn a_completed_card_is_pinned_and_has_a_mark_only_where_a_message_is_due() {
+    let quiet = Completed {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        line_user_id: hanako(),
+        completed_at: at("2026-05-23T14:00:00.000Z"),
+        by_stamp_id: "002".parse().unwrap(),
+        notice: NoticeStatus::None,
+    };
+    let json = json!({
+        "PK": {"S": PARTICIPANT}, "SK": {"S": "COMPLETED"}, "entityType": {"S": "COMPLETED"},
+        "eventId": {"S": "stamp-rally-202606"}, "lineUserId": {"S": "U1234567890abcdef"},
+        "completedAt": {"S": "2026-05-23T14:00:00.000Z"}, "byStampId": {"S": "002"},
+    });
+    is_pinned(Stored::Fact(Fact::Completed(quiet.clone())), completed(&quiet), json.clone());
+    let told = Completed { notice: waiting(), ..quiet };
+    let json = with(json, json!({"flexMessageSent": {"BOOL": false}}));
+    is_pinned(Stored::Fact(Fact::Completed(told.clone())), completed(&told), json);
+}
+
+#[test]
+fn a_follow_is_pinned() {
+    let follow = Friendship {
+        channel: "main".parse().unwrap(),
+        line_user_id: hanako(),
+        following: true,
+        occurred_at: at("2026-05-23T09:00:00.000Z"),
+        webhook_event_id: "01HXYZ".parse().unwrap(),
+    };
+    let json = json!({
+        "PK": {"S": "CHANNEL#main#USER#U1234567890abcdef"}, "SK": {"S": "FRIEND#2026-05-23T09:00:00.000Z#01HXYZ"},
+        "entityType": {"S": "FRIENDSHIP"}, "channel": {"S": "main"}, "lineUserId": {"S": "U1234567890abcdef"},
+        "following": {"BOOL": true}, "occurredAt": {"S": "2026-05-23T09:00:00.000Z"},
+        "webhookEventId": {"S": "01HXYZ"},
+    });
+    is_pinned(Stored::Friendship(follow.clone()), friendship(&follow), json);
+}
+
+#[test]
+fn the_streams_own_types_go_through_the_same_decoder() {
+    use aws_sdk_dynamodbstreams::types::AttributeValue as Streamed;
+    let image: HashMap<String, Streamed> = stored(new_stamp()).into();
+    assert_eq!(decode(image), Ok(is_stamp(waiting())));
+}
+
+#[test]
+fn an_entity_of_a_later_version_is_passed_over() {
+    let json = json!({"PK": {"S": "EVENT#e"}, "SK": {"S": "TICKET#1"}, "entityType": {"S": "TICKET"}});
+    assert_eq!(decode(stored(json)), Ok(Stored::Other("TICKET".to_owned())));
+}
+
+#[test]
+fn an_attribute_of_a_later_version_is_passed_over() {
+    let json = with(article_user(), json!({"nickname": {"S": "はなこ"}, "ttl": {"N": "1"}}));
+    assert_eq!(decode(stored(json)), Ok(Stored::Fact(Fact::User(registered()))));
+}
+
+#[test]
+fn an_item_that_cannot_be_read_names_itself_and_the_attribute() {
+    let error = decode(stored(with(new_stamp(), json!({"acquiredAt": {"S": "yesterday"}})))).unwrap_err();
+    assert_eq!(
+        (error.pk.as_str(), error.sk.as_str(), error.attribute.as_str()),
+        (PARTICIPANT, "STAMP#001", "acquiredAt")
+    );
+    let broken = [
+        (new_stamp(), json!({"acquiredAt": null}), "acquiredAt"),
+        (new_stamp(), json!({"entityType": null}), "entityType"),
+        (new_stamp(), json!({"acquiredAt": {"N": "5"}}), "acquiredAt"),
+        (new_stamp(), json!({"flexMessageSent": {"S": "false"}}), "flexMessageSent"),
+        (new_stamp(), json!({"noticeState": {"S": "asleep"}}), "noticeState"),
+        (new_stamp(), json!({"noticeState": {"S": "held"}}), "noticeSince"),
+        (new_stamp(), json!({"stampId": {"S": "002"}}), "SK"),
+        (new_stamp(), json!({"eventId": {"S": "other"}}), "PK"),
+        (new_stamp(), json!({"PK": null}), "PK"),
+        (article_user(), json!({"lineUserId": {"S": "#"}}), "lineUserId"),
+        (article_master(), json!({"order": {"N": "1.5"}}), "order"),
+        (article_master(), json!({"order": {"N": "0"}}), "order"),
+        (article_master(), json!({"isActive": null}), "isActive"),
+        (article_master(), json!({"flexMessageContent": {"SS": ["a"]}}), "flexMessageContent"),
+        (rally_json(), json!({"endsAt": {"S": "2026-05-23T00:00:00.000Z"}}), "endsAt"),
+        (rally_json(), json!({"timeZone": {"S": "Asia/Edo"}}), "timeZone"),
+        (rally_json(), json!({"indexShards": {"N": "33"}}), "indexShards"),
+    ];
+    for (item, change, attribute) in broken {
+        assert_eq!(decode(stored(with(item, change.clone()))).unwrap_err().attribute, attribute, "{change}");
+    }
+    assert!(decode(stored(json!({}))).is_err());
+}
+
+#[test]
+fn an_item_of_another_type_than_its_key_promises_is_refused() {
+    let error = decode_as::<User>(stored(new_stamp())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("the item {PARTICIPANT} STAMP#001 can't be read: entityType is USER_STAMP, not USER")
+    );
+}
