@@ -5,8 +5,10 @@
 //! they know no `requestId`, no `GSI2…`, and no `updatedAt` on a `STAMP_MASTER`.
 
 mod attributes;
+mod facts;
 mod json;
 mod notice;
+mod settings;
 
 #[cfg(test)]
 mod tests;
@@ -16,19 +18,19 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::domain::{
-    event::{Event, IndexShards, Window},
+    event::Event,
     fact::{Completed, Fact, Friendship, Resend, User, UserStamp},
-    notice::{NoticeId, NoticeKey},
-    stamp::{StampMaster, StampOrder},
-    time::{TimeZone, Timestamp},
+    stamp::StampMaster,
 };
 
-use super::keys::{Gsi1Key, Gsi2Key, ItemKey, Shard};
-use attributes::{Attributes, Writer};
+use super::keys::ItemKey;
+use attributes::Attributes;
 
 pub use attributes::Unreadable;
+pub(super) use facts::{completed, friendship, user, user_stamp};
 pub use json::storable;
 pub(super) use notice::refusal;
+pub(super) use settings::{event, master};
 
 /// An item as the table client takes and gives it.
 pub type Item = HashMap<String, AttributeValue>;
@@ -113,267 +115,4 @@ pub(super) trait Entity: Sized {
     fn keyed(self, stored: impl FnOnce(Self) -> Stored) -> (ItemKey, Stored) {
         (self.key(), stored(self))
     }
-}
-
-impl Entity for Event {
-    const TYPE: &'static str = "EVENT";
-
-    fn key(&self) -> ItemKey {
-        ItemKey::Event(self.event_id.clone())
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        let (starts_at, ends_at) = (item.required("startsAt")?, item.required("endsAt")?);
-        Ok(Self {
-            event_id: item.required("eventId")?,
-            name: item.required("name")?,
-            window: Window::new(starts_at, ends_at).map_err(|error| item.unreadable("endsAt", error.rule))?,
-            time_zone: item.optional("timeZone")?.unwrap_or(TimeZone::TOKYO),
-            channel: item.required("channel")?,
-            liff_id: item.optional("liffId")?,
-            index_shards: item.number("indexShards")?.unwrap_or(IndexShards::ONE),
-            completion_message_content: item.json("completionMessageContent")?.filter(|message| !message.is_null()),
-            created_at: item.required("createdAt")?,
-            updated_at: item.required("updatedAt")?,
-        })
-    }
-}
-
-/// An event as its item.
-pub(super) fn event(event: &Event) -> Item {
-    let listed = Gsi1Key::Event { starts_at: event.window.starts_at(), event_id: event.event_id.clone() };
-    Writer::entity(event)
-        .text("eventId", &event.event_id)
-        .text("name", event.name.as_str())
-        .text("startsAt", event.window.starts_at())
-        .text("endsAt", event.window.ends_at())
-        .text("timeZone", event.time_zone)
-        .text("channel", &event.channel)
-        .some("liffId", event.liff_id.as_ref(), |item, name, id| item.text(name, id.as_str()))
-        .number("indexShards", event.index_shards.count())
-        .some("completionMessageContent", event.completion_message_content.as_ref(), Writer::json)
-        .text("createdAt", event.created_at)
-        .text("updatedAt", event.updated_at)
-        .gsi1(&listed)
-        .done()
-}
-
-impl Entity for StampMaster {
-    const TYPE: &'static str = "STAMP_MASTER";
-
-    fn key(&self) -> ItemKey {
-        ItemKey::Master { event_id: self.event_id.clone(), stamp_id: self.stamp_id.clone() }
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        let order: Option<StampOrder> = item.number("order")?;
-        Ok(Self {
-            event_id: item.required("eventId")?,
-            stamp_id: item.required("stampId")?,
-            name: item.required("name")?,
-            order: order.ok_or_else(|| item.missing("order"))?,
-            is_active: item.flag("isActive")?.ok_or_else(|| item.missing("isActive"))?,
-            flex_message_content: item.json("flexMessageContent")?.ok_or_else(|| item.missing("flexMessageContent"))?,
-            // The source article's masters have none.
-            updated_at: item.optional("updatedAt")?.unwrap_or(Timestamp::EPOCH),
-        })
-    }
-}
-
-/// A stamp master as its item.
-pub(super) fn master(master: &StampMaster) -> Item {
-    let version = Some(master.updated_at).filter(|at| *at != Timestamp::EPOCH);
-    Writer::entity(master)
-        .text("eventId", &master.event_id)
-        .text("stampId", &master.stamp_id)
-        .text("name", master.name.as_str())
-        .number("order", master.order.number())
-        .flag("isActive", master.is_active)
-        .json("flexMessageContent", &master.flex_message_content)
-        .some("updatedAt", version, Writer::text)
-        .gsi1(&Gsi1Key::Master { event_id: master.event_id.clone(), order: master.order })
-        .done()
-}
-
-impl Entity for User {
-    const TYPE: &'static str = "USER";
-
-    fn key(&self) -> ItemKey {
-        ItemKey::Profile { event_id: self.event_id.clone(), line_user_id: self.line_user_id.clone() }
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        Ok(Self {
-            event_id: item.required("eventId")?,
-            line_user_id: item.user("lineUserId")?,
-            created_at: item.required("createdAt")?,
-            updated_at: item.required("updatedAt")?,
-            request_id: item.optional("requestId")?,
-        })
-    }
-}
-
-/// A registration as its item, in the index of an event with so many shards.
-pub(super) fn user(user: &User, shards: IndexShards) -> Item {
-    let listed = Gsi1Key::User {
-        event_id: user.event_id.clone(),
-        shard: Shard::of(&user.line_user_id, shards),
-        created_at: user.created_at,
-        line_user_id: user.line_user_id.clone(),
-    };
-    Writer::entity(user)
-        .text("eventId", &user.event_id)
-        .text("lineUserId", &user.line_user_id)
-        .text("createdAt", user.created_at)
-        .text("updatedAt", user.updated_at)
-        .some("requestId", user.request_id.as_ref(), Writer::text)
-        .gsi1(&listed)
-        .done()
-}
-
-impl Entity for UserStamp {
-    const TYPE: &'static str = "USER_STAMP";
-
-    fn key(&self) -> ItemKey {
-        notice_key(&self.event_id, &self.line_user_id, NoticeKey::Stamp(self.stamp_id.clone()))
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        Ok(Self {
-            event_id: item.required("eventId")?,
-            line_user_id: item.user("lineUserId")?,
-            stamp_id: item.required("stampId")?,
-            acquired_at: item.required("acquiredAt")?,
-            request_id: item.optional("requestId")?,
-            notice: notice::read(item)?,
-        })
-    }
-}
-
-/// A held stamp as its item, in the index of an event with so many shards.
-pub(super) fn user_stamp(stamp: &UserStamp, shards: IndexShards) -> Item {
-    let held = Gsi2Key {
-        event_id: stamp.event_id.clone(),
-        stamp_id: stamp.stamp_id.clone(),
-        shard: Shard::of(&stamp.line_user_id, shards),
-        acquired_at: stamp.acquired_at,
-        line_user_id: stamp.line_user_id.clone(),
-    };
-    Writer::entity(stamp)
-        .text("eventId", &stamp.event_id)
-        .text("lineUserId", &stamp.line_user_id)
-        .text("stampId", &stamp.stamp_id)
-        .text("acquiredAt", stamp.acquired_at)
-        .some("requestId", stamp.request_id.as_ref(), Writer::text)
-        .notice(&stamp.key(), &stamp.notice)
-        .gsi2(&held)
-        .done()
-}
-
-impl Entity for Resend {
-    const TYPE: &'static str = "RESEND";
-
-    fn key(&self) -> ItemKey {
-        let key = NoticeKey::Resend { stamp_id: self.stamp_id.clone(), number: self.number };
-        notice_key(&self.event_id, &self.line_user_id, key)
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        let number: Option<i64> = item.number("number")?;
-        let number = number.ok_or_else(|| item.missing("number"))?;
-        Ok(Self {
-            event_id: item.required("eventId")?,
-            line_user_id: item.user("lineUserId")?,
-            stamp_id: item.required("stampId")?,
-            number: u16::try_from(number).map_err(|_| item.unreadable("number", "is out of range"))?,
-            requested_by: item.required("requestedBy")?,
-            requested_at: item.required("requestedAt")?,
-            notice: notice::read(item)?,
-        })
-    }
-}
-
-/// A resend as its item.
-#[cfg_attr(not(test), expect(dead_code, reason = "resends are written from the next release on"))]
-pub(super) fn resend(resend: &Resend) -> Item {
-    Writer::entity(resend)
-        .text("eventId", &resend.event_id)
-        .text("lineUserId", &resend.line_user_id)
-        .text("stampId", &resend.stamp_id)
-        .number("number", resend.number)
-        .text("requestedBy", &resend.requested_by)
-        .text("requestedAt", resend.requested_at)
-        .notice(&resend.key(), &resend.notice)
-        .done()
-}
-
-impl Entity for Completed {
-    const TYPE: &'static str = "COMPLETED";
-
-    fn key(&self) -> ItemKey {
-        notice_key(&self.event_id, &self.line_user_id, NoticeKey::Completed)
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        Ok(Self {
-            event_id: item.required("eventId")?,
-            line_user_id: item.user("lineUserId")?,
-            completed_at: item.required("completedAt")?,
-            by_stamp_id: item.required("byStampId")?,
-            notice: notice::read(item)?,
-        })
-    }
-}
-
-/// A completed card as its item.
-pub(super) fn completed(completed: &Completed) -> Item {
-    Writer::entity(completed)
-        .text("eventId", &completed.event_id)
-        .text("lineUserId", &completed.line_user_id)
-        .text("completedAt", completed.completed_at)
-        .text("byStampId", &completed.by_stamp_id)
-        .notice(&completed.key(), &completed.notice)
-        .done()
-}
-
-impl Entity for Friendship {
-    const TYPE: &'static str = "FRIENDSHIP";
-
-    fn key(&self) -> ItemKey {
-        ItemKey::Friendship {
-            channel: self.channel.clone(),
-            line_user_id: self.line_user_id.clone(),
-            occurred_at: self.occurred_at,
-            webhook_event_id: self.webhook_event_id.clone(),
-        }
-    }
-
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        Ok(Self {
-            channel: item.required("channel")?,
-            line_user_id: item.user("lineUserId")?,
-            following: item.flag("following")?.ok_or_else(|| item.missing("following"))?,
-            occurred_at: item.required("occurredAt")?,
-            webhook_event_id: item.required("webhookEventId")?,
-        })
-    }
-}
-
-/// A follow or unfollow as its item.
-pub(super) fn friendship(friendship: &Friendship) -> Item {
-    Writer::entity(friendship)
-        .text("channel", &friendship.channel)
-        .text("lineUserId", &friendship.line_user_id)
-        .flag("following", friendship.following)
-        .text("occurredAt", friendship.occurred_at)
-        .text("webhookEventId", &friendship.webhook_event_id)
-        .done()
-}
-
-fn notice_key(
-    event_id: &crate::domain::ids::EventId,
-    line_user_id: &crate::domain::ids::LineUserId,
-    key: NoticeKey,
-) -> ItemKey {
-    ItemKey::Notice(NoticeId { event_id: event_id.clone(), line_user_id: line_user_id.clone(), key })
 }

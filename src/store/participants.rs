@@ -56,7 +56,7 @@ impl Store {
         Ok(facts.into_iter().collect())
     }
 
-    /// Access pattern 2: one stamp of one participant, one consistent GetItem.
+    /// Access pattern 2: one stamp of one participant, one consistent `GetItem`.
     pub async fn stamp(
         &self,
         event_id: &EventId,

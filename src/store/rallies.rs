@@ -38,7 +38,7 @@ impl Rally {
 #[derive(Clone)]
 pub struct Rallies {
     store: Store,
-    rallies: Arc<Cache<EventId, Rally>>,
+    known: Arc<Cache<EventId, Rally>>,
     /// Stamps that a rally's copy didn't know: too new for it, or none.
     stamps: Arc<Cache<(EventId, StampId), StampMaster>>,
 }
@@ -53,16 +53,16 @@ impl Rallies {
         let of_stamps = Ages { fresh: absent, stale: absent, absent };
         Self {
             store,
-            rallies: Arc::new(Cache::new(of_rallies, clock.clone())),
+            known: Arc::new(Cache::new(of_rallies, clock.clone())),
             stamps: Arc::new(Cache::new(of_stamps, clock)),
         }
     }
 
-    /// One rally; `None` if there is no such event. At most one GetItem (the event) and one Query (its masters) are
+    /// One rally; `None` if there is no such event. At most one `GetItem` (the event) and one `Query` (its masters) are
     /// under way for it, however many ask.
     pub async fn rally(&self, event_id: &EventId) -> Result<Option<Arc<Rally>>, StoreError> {
         let (store, id) = (self.store.clone(), event_id.clone());
-        self.rallies.find(event_id, async move || fetch(&store, &id).await).await
+        self.known.find(event_id, async move || fetch(&store, &id).await).await
     }
 
     /// One stamp of a rally: from the cache, or looked up if the cache doesn't know it (it may be new).
@@ -79,12 +79,12 @@ impl Rallies {
     /// Forgets what is cached of one event, after this process changed it. A fetch that is under way may have read
     /// the old state: who waits for it gets it, and nobody after them.
     pub fn forget(&self, event_id: &EventId) {
-        self.rallies.forget(|id| id == event_id);
+        self.known.forget(|id| id == event_id);
         self.stamps.forget(|(id, _)| id == event_id);
     }
 }
 
-/// One GetItem for the event and, if there is one, one Query for its masters.
+/// One `GetItem` for the event and, if there is one, one `Query` for its masters.
 async fn fetch(store: &Store, event_id: &EventId) -> Result<Option<Rally>, StoreError> {
     let Some(event) = store.event(event_id).await? else { return Ok(None) };
     let masters = store.masters(event_id).await?;

@@ -4,4 +4,5 @@
 
 mod faults;
 mod proxy;
+mod store;
 mod tables;

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::*;
+use super::{facts::resend, *};
 use crate::domain::{
-    event::{LiffId, Name},
+    event::{IndexShards, LiffId, Name, Window},
     ids::LineUserId,
     notice::{NoticeStatus, Parked, ParkedState, PushRefused},
+    stamp::StampOrder,
+    time::{TimeZone, Timestamp},
 };
 
 const PARTICIPANT: &str = "EVENT#stamp-rally-202606#USER#U1234567890abcdef";

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::{event::IndexShards, notice::ParkedState, stamp::StampOrder};
 
 fn hanako() -> LineUserId {
     LineUserId::stored("U1234567890abcdef").unwrap()

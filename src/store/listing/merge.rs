@@ -180,15 +180,4 @@ pub(super) fn string<'item>(item: &'item Item, name: &str) -> &'item str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::chunk;
-
-    #[test]
-    fn one_partition_is_asked_for_the_page_and_one_row_more_and_many_for_their_share() {
-        assert_eq!(chunk(1001, 1), 1001);
-        assert_eq!(chunk(1001, 32), 32 + 4 * 6 + 2);
-        assert_eq!(chunk(101, 32), 4 + 4 * 3 + 2);
-        assert_eq!(chunk(2, 32), 2, "never more than what is wanted");
-        assert_eq!(chunk(1, 1), 1);
-    }
-}
+mod tests;

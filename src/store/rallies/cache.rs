@@ -125,15 +125,14 @@ where
     {
         let now = self.clock.uptime();
         let is_within = |since: Duration, age: Duration| now.saturating_sub(since) <= age;
-        // Before the lock, so that it is let go of after it: the end of a flight takes the lock itself.
-        let flight: Option<Shared<Fetching<V>>>;
-        let known = &mut *lock(&self.known);
+        let mut guard = lock(&self.known);
+        let known = &mut *guard;
         if known.absent.get(key).is_some_and(|since| is_within(*since, self.ages.absent)) {
             return Answer::Found(None);
         }
-        flight = known.flights.get(key).and_then(|flight| flight.fetching.upgrade());
+        let flight = known.flights.get(key).and_then(|flight| flight.fetching.upgrade());
         let copy = known.values.get(key).filter(|copy| is_within(copy.fetched_at, self.ages.stale));
-        match (copy, &flight) {
+        let answer = match (copy, &flight) {
             (Some(copy), flight) if flight.is_some() || now <= copy.next_fetch => {
                 Answer::Found(Some(Arc::clone(&copy.value)))
             }
@@ -143,7 +142,10 @@ where
             }
             (None, Some(flight)) => Answer::Wait(flight.clone()),
             (None, None) => Answer::Wait(self.depart(known, key, fetch())),
-        }
+        };
+        // Before `flight` is let go of: if that was the last to wait, its end takes the lock itself.
+        drop(guard);
+        answer
     }
 
     /// Begins a fetch that many can wait for.

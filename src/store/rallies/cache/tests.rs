@@ -30,7 +30,7 @@ impl TimeSource for Hand {
 struct Shop {
     clock: Arc<Hand>,
     cache: Cache<u32, &'static str>,
-    answer: Arc<Mutex<Option<Option<&'static str>>>>,
+    answer: Arc<Mutex<Result<Option<&'static str>, &'static str>>>,
     /// One permit for each fetch that may end.
     gate: Arc<Semaphore>,
     fetches: Arc<AtomicUsize>,
@@ -44,7 +44,7 @@ impl Shop {
         Self {
             cache: Cache::new(ages, clock.clone()),
             clock,
-            answer: Arc::new(Mutex::new(Some(Some("first")))),
+            answer: Arc::new(Mutex::new(Ok(Some("first")))),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             fetches: Arc::default(),
         }
@@ -56,15 +56,15 @@ impl Shop {
     }
 
     fn now_has(&self, value: &'static str) {
-        *self.answer.lock().unwrap() = Some(Some(value));
+        *self.answer.lock().unwrap() = Ok(Some(value));
     }
 
     fn has_nothing(&self) {
-        *self.answer.lock().unwrap() = Some(None);
+        *self.answer.lock().unwrap() = Ok(None);
     }
 
     fn is_down(&self) {
-        *self.answer.lock().unwrap() = None;
+        *self.answer.lock().unwrap() = Err("down");
     }
 
     fn let_through(&self, fetches: usize) {
@@ -81,7 +81,7 @@ impl Shop {
             fetches.fetch_add(1, Ordering::SeqCst);
             let read = *answer.lock().unwrap();
             gate.acquire().await.unwrap().forget();
-            read.ok_or_else(|| StoreError::Unavailable("down".into()))
+            read.map_err(|why| StoreError::Unavailable(why.into()))
         };
         self.cache.find(&id, fetch).await
     }

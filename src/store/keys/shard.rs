@@ -1,0 +1,52 @@
+//! Over which index partitions an event's people are spread.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::{event::IndexShards, ids::LineUserId};
+
+/// Which of an event's index partitions somebody's entries are in. An event of one partition has no
+/// number in its keys, as in the source article.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shard(Option<u8>);
+
+impl Shard {
+    /// The shard of a person: SHA-256 of the user id, its first 8 bytes as a big-endian number, modulo the
+    /// number of shards. Part of the contract: another answer would look for people where they aren't.
+    #[must_use]
+    pub fn of(line_user_id: &LineUserId, shards: IndexShards) -> Self {
+        if shards == IndexShards::ONE {
+            return Self(None);
+        }
+        let hash = Sha256::digest(line_user_id.as_str());
+        let number = hash.iter().take(8).fold(0_u64, |number, byte| (number << 8) | u64::from(*byte));
+        Self(u8::try_from(number % u64::from(shards.count())).ok())
+    }
+
+    /// All shards of an event.
+    pub fn all(shards: IndexShards) -> impl Iterator<Item = Self> {
+        let numbered = shards != IndexShards::ONE;
+        (0..shards.count()).map(move |number| Self(numbered.then_some(number)))
+    }
+
+    /// Every shard that any event could have.
+    pub(in super::super) fn possible() -> impl Iterator<Item = Self> {
+        std::iter::once(Self(None)).chain((0..32).map(|number| Self(Some(number))))
+    }
+
+    pub(super) fn parse(parts: &[&str]) -> Option<Self> {
+        match parts {
+            [] => Some(Self(None)),
+            [number] => number.parse().ok().filter(|n| *n < 32 && format!("{n:02}") == *number).map(|n| Self(Some(n))),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    /// What a key says at its end: nothing, or `#07`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |number| write!(f, "#{number:02}"))
+    }
+}

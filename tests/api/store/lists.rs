@@ -1,0 +1,269 @@
+//! Lists: in order, page by page, over any number of index shards, while people come.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use stamp_rally::{
+    domain::{
+        event::Event,
+        notice::{NoticeId, NoticeKey, Parked, ParkedState},
+        time::{Span, TimeZone, Timestamp},
+    },
+    store::{
+        StoreError,
+        listing::{Direction, Page, Position, Wanted},
+    },
+};
+
+use super::{Desk, at, claim, evening, rally, registration, somebody};
+
+fn wanted(direction: Direction, limit: usize, after: Option<Position>) -> Wanted {
+    Wanted { direction, limit, after }
+}
+
+impl Desk {
+    async fn registers(&self, event: &Event, number: u32, now: Timestamp) {
+        let user = registration(&somebody(number), "r", now);
+        self.store.register(&user, event.index_shards).await.unwrap();
+    }
+
+    /// One page of participants, by number.
+    async fn page(&self, event: &Event, span: Span, wanted: &Wanted) -> (Vec<u32>, Option<Position>) {
+        let Page { rows, next } = self.store.users(event, span, wanted).await.unwrap();
+        (rows.iter().map(|user| number(user.line_user_id.as_str())).collect(), next)
+    }
+
+    /// All pages of participants.
+    async fn pages(&self, event: &Event, direction: Direction, limit: usize) -> Vec<Vec<u32>> {
+        let (mut pages, mut after) = (Vec::new(), None);
+        loop {
+            let (page, next) = self.page(event, Span::default(), &wanted(direction, limit, after)).await;
+            pages.push(page);
+            if next.is_none() {
+                return pages;
+            }
+            after = next;
+        }
+    }
+}
+
+fn number(line_user_id: &str) -> u32 {
+    u32::from_str_radix(&line_user_id[1..], 16).unwrap()
+}
+
+#[tokio::test]
+async fn participants_come_in_pages_by_registration_time_from_either_end() {
+    let desk = Desk::open("pages").await;
+    let event = rally(1);
+    for number in [3, 1, 5, 2, 4] {
+        desk.registers(&event, number, evening(i64::from(number))).await;
+    }
+    assert_eq!(desk.pages(&event, Direction::Asc, 2).await, [vec![1, 2], vec![3, 4], vec![5]]);
+    assert_eq!(desk.pages(&event, Direction::Desc, 2).await, [vec![5, 4], vec![3, 2], vec![1]]);
+    assert_eq!(desk.pages(&event, Direction::Asc, 5).await, [vec![1, 2, 3, 4, 5]], "a full last page has no next one");
+    desk.wire();
+    desk.page(&event, Span::default(), &wanted(Direction::Asc, 2, None)).await;
+    assert_eq!(desk.wire(), ["1 × Query line-event/GSI1"]);
+}
+
+#[tokio::test]
+async fn a_list_goes_on_exactly_after_the_last_row_while_people_register() {
+    let desk = Desk::open("while registering").await;
+    let event = rally(1);
+    for number in [10, 20, 30] {
+        desk.registers(&event, number, evening(i64::from(number))).await;
+    }
+    let (first, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 2, None)).await;
+    assert_eq!(first, [10, 20]);
+    // One behind the page that was read, one of the same moment as its last row, one at the end.
+    desk.registers(&event, 15, evening(15)).await;
+    desk.registers(&event, 21, evening(20)).await;
+    desk.registers(&event, 40, evening(40)).await;
+    let (second, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 2, next)).await;
+    assert_eq!(second, [21, 30]);
+    let (third, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 2, next)).await;
+    assert_eq!((third, next), (vec![40], None));
+}
+
+#[tokio::test]
+async fn a_list_goes_on_where_its_last_row_was_also_after_that_person_was_erased() {
+    let desk = Desk::open("erased").await;
+    let event = rally(1);
+    for number in 1..=3 {
+        desk.registers(&event, number, evening(i64::from(number))).await;
+    }
+    let (_, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 1, None)).await;
+    let delete = desk.clients.table.delete_item().table_name("line-event");
+    let pk = format!("EVENT#rally#USER#{}", somebody(1));
+    delete.key("PK", super::text(&pk)).key("SK", super::text("PROFILE")).send().await.unwrap();
+    let (rest, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 2, next)).await;
+    assert_eq!((rest, next), (vec![2, 3], None));
+}
+
+#[tokio::test]
+async fn half_past_midnight_in_tokyo_is_the_new_day() {
+    let desk = Desk::open("midnight").await;
+    let event = rally(1);
+    for (number, time) in [
+        (1, "2026-05-22T14:59:59.999Z"),
+        (2, "2026-05-22T15:00:00.000Z"),
+        (3, "2026-05-23T14:59:59.999Z"),
+        (4, "2026-05-23T15:00:00.000Z"),
+        (5, "2026-05-23T15:30:00.000Z"),
+    ] {
+        desk.registers(&event, number, at(time)).await;
+    }
+    let days = async |from, to| {
+        let span = Span::parse(from, to, TimeZone::TOKYO).unwrap();
+        desk.page(&event, span, &wanted(Direction::Asc, 10, None)).await.0
+    };
+    assert_eq!(days(Some("2026-05-23"), Some("2026-05-23")).await, [2, 3]);
+    assert_eq!(days(Some("2026-05-24"), None).await, [4, 5]);
+    assert_eq!(days(None, Some("2026-05-22")).await, [1]);
+    assert_eq!(days(Some("2026-05-23"), Some("2026-05-24")).await, [2, 3, 4, 5]);
+    assert_eq!(days(Some("2026-05-24"), Some("2026-05-23")).await, [0; 0]);
+    let instants = days(Some("2026-05-22T15:00:00.000Z"), Some("2026-05-23T15:00:00.000Z")).await;
+    assert_eq!(instants, [2, 3], "`to` is exclusive");
+}
+
+#[tokio::test]
+async fn a_position_outside_the_span_does_not_widen_it() {
+    let desk = Desk::open("outside").await;
+    let event = rally(1);
+    for number in 1..=4 {
+        desk.registers(&event, number, evening(i64::from(number))).await;
+    }
+    let (_, early) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 1, None)).await;
+    let (_, late) = desk.page(&event, Span::default(), &wanted(Direction::Desc, 1, None)).await;
+    let span = Span { from: Some(evening(2)), to: Some(evening(4)) };
+    assert_eq!(desk.page(&event, span, &wanted(Direction::Asc, 9, early.clone())).await.0, [2, 3]);
+    assert_eq!(desk.page(&event, span, &wanted(Direction::Desc, 9, late.clone())).await.0, [3, 2]);
+    assert_eq!(desk.page(&event, span, &wanted(Direction::Asc, 9, late)).await.0, [0; 0]);
+    assert_eq!(desk.page(&event, span, &wanted(Direction::Desc, 9, early)).await.0, [0; 0]);
+}
+
+#[tokio::test]
+async fn many_shards_are_one_list_and_each_is_asked_once_a_page() {
+    let desk = Desk::open("shards").await;
+    let event = rally(8);
+    for number in 0..60 {
+        // Three of each moment.
+        desk.registers(&event, number, evening(i64::from(number / 3))).await;
+    }
+    let all: Vec<u32> = (0..60).collect();
+    assert_eq!(desk.pages(&event, Direction::Asc, 7).await.concat(), all);
+    let back: Vec<u32> = all.iter().rev().copied().collect();
+    assert_eq!(desk.pages(&event, Direction::Desc, 25).await.concat(), back);
+    desk.wire();
+    desk.page(&event, Span::default(), &wanted(Direction::Asc, 20, None)).await;
+    assert_eq!(desk.wire(), ["8 × Query line-event/GSI1"]);
+}
+
+#[tokio::test]
+async fn the_long_list_is_all_pages_in_one() {
+    let desk = Desk::open("long list").await;
+    for shards in [1, 4] {
+        let event = Event { event_id: format!("rally-{shards}").parse().unwrap(), ..rally(shards) };
+        for number in 0..40 {
+            let user = registration(&somebody(number), "r", evening(i64::from(number)));
+            let user = stamp_rally::domain::fact::User { event_id: event.event_id.clone(), ..user };
+            desk.store.register(&user, event.index_shards).await.unwrap();
+        }
+        let mut users = desk.store.all_users(&event, Span::default(), Direction::Desc);
+        let mut seen = Vec::new();
+        while let Some(user) = users.next().await.unwrap() {
+            seen.push(number(user.line_user_id.as_str()));
+        }
+        assert_eq!(seen, (0..40).rev().collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_that_met_a_failure_goes_on_without_a_gap() {
+    use super::super::proxy::{Fault, Often};
+    let desk = Desk::open("long list failure").await;
+    let event = rally(4);
+    for number in 0..20 {
+        desk.registers(&event, number, evening(i64::from(number))).await;
+    }
+    let mut users = desk.store.all_users(&event, Span::default(), Direction::Asc);
+    desk.proxy.inject("Query", Fault::Throttled, Often::Always);
+    assert!(matches!(users.next().await, Err(StoreError::Unavailable(_))), "it doesn't end as if it were complete");
+    desk.proxy.heal();
+    let mut seen = Vec::new();
+    while let Some(user) = users.next().await.unwrap() {
+        seen.push(number(user.line_user_id.as_str()));
+    }
+    assert_eq!(seen, (0..20).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_list_that_cannot_show_somebody_fails_and_names_them() {
+    let desk = Desk::open("bad user").await;
+    let event = rally(1);
+    desk.registers(&event, 1, evening(1)).await;
+    let pk = format!("EVENT#rally#USER#{}", somebody(1));
+    desk.spoil(&pk, "PROFILE", "createdAt", Some(AttributeValue::Bool(true))).await;
+    let failure = desk.store.users(&event, Span::default(), &wanted(Direction::Asc, 9, None)).await.unwrap_err();
+    let StoreError::Broken(source) = failure else { panic!("{failure:?}") };
+    assert!(source.to_string().contains(&pk), "{source}");
+}
+
+#[tokio::test]
+async fn holders_of_a_stamp_come_by_time() {
+    let desk = Desk::open("holders").await;
+    let event = rally(4);
+    for number in [3, 1, 2] {
+        let stamp = claim(&somebody(number), "001", "r", evening(i64::from(number)));
+        desk.store.acquire(&stamp, event.index_shards).await.unwrap();
+        let other = claim(&somebody(number), "002", "r", evening(0));
+        desk.store.acquire(&other, event.index_shards).await.unwrap();
+    }
+    desk.wire();
+    let first = "001".parse().unwrap();
+    let page = desk.store.holders(&event, &first, &wanted(Direction::Asc, 2, None)).await.unwrap();
+    let shown: Vec<_> = page.rows.iter().map(|row| (number(row.line_user_id.as_str()), row.acquired_at)).collect();
+    assert_eq!(shown, [(1, evening(1)), (2, evening(2))]);
+    assert_eq!(desk.wire(), ["4 × Query line-event/GSI2"]);
+    let page = desk.store.holders(&event, &first, &wanted(Direction::Asc, 2, page.next)).await.unwrap();
+    assert_eq!((page.rows.len(), page.next), (1, None));
+}
+
+#[tokio::test]
+async fn events_come_by_start() {
+    let desk = Desk::open("events").await;
+    let starts = ["2026-07-01T00:00:00.000Z", "2026-05-23T00:00:00.000Z"].map(at);
+    for (id, start) in ["july", "may"].into_iter().zip(starts) {
+        let window = stamp_rally::domain::event::Window::new(start, start.plus_millis(1)).unwrap();
+        let event = Event { event_id: id.parse().unwrap(), window, ..rally(1) };
+        desk.store.put_event(&event, None).await.unwrap();
+    }
+    let page = desk.store.events(&wanted(Direction::Asc, 1, None)).await.unwrap();
+    assert_eq!(page.rows[0].event_id.as_str(), "may");
+    let page = desk.store.events(&wanted(Direction::Asc, 1, page.next)).await.unwrap();
+    assert_eq!((page.rows[0].event_id.as_str(), page.next), ("july", None));
+}
+
+#[tokio::test]
+async fn parked_notices_come_by_the_time_they_got_there_and_one_that_cannot_be_read_holds_up_nobody() {
+    let desk = Desk::open("parked").await;
+    for number in [1, 2, 3] {
+        let stamp = claim(&somebody(number), "001", "r", evening(0));
+        desk.store.acquire(&stamp, rally(1).index_shards).await.unwrap();
+        let notice = NoticeId {
+            event_id: stamp.event_id,
+            line_user_id: stamp.line_user_id,
+            key: NoticeKey::Stamp(stamp.stamp_id),
+        };
+        let since = evening(10 - i64::from(number));
+        let parked = Parked { state: ParkedState::Held, since, reason: None, tried_at: None, error: None };
+        desk.store.park(&notice, None, &parked).await.unwrap();
+    }
+    desk.spoil(&format!("EVENT#rally#USER#{}", somebody(2)), "STAMP#001", "acquiredAt", None).await;
+    desk.wire();
+    let rally = "rally".parse().unwrap();
+    let page = desk.store.parked(&rally, ParkedState::Held, &wanted(Direction::Asc, 9, None)).await.unwrap();
+    let who: Vec<_> = page.rows.iter().map(|fact| number(fact.line_user_id().as_str())).collect();
+    assert_eq!(who, [3, 1]);
+    assert_eq!(desk.wire(), ["1 × Query line-event/GSI1"]);
+    let none = desk.store.parked(&rally, ParkedState::Failed, &wanted(Direction::Asc, 9, None)).await.unwrap();
+    assert!(none.rows.is_empty() && none.next.is_none());
+}

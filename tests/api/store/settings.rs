@@ -1,0 +1,191 @@
+//! Settings: replaced by version, and cached.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::json;
+use stamp_rally::{
+    domain::{
+        event::{Event, EventChange, IndexShards, Name},
+        stamp::{StampMaster, StampMasterChange},
+        time::{MachineClock, Timestamp},
+    },
+    store::{StoreError, masters::Replaced, rallies::Rallies},
+};
+
+use super::{
+    super::proxy::{Fault, Often},
+    Desk, evening, hanako, item, master, rally, registration, text,
+};
+
+fn renamed(event: &Event, name: &str) -> Event {
+    let name = Some(Name::try_from(name.to_owned()).unwrap());
+    EventChange { name, ..EventChange::default() }.apply(event, evening(0)).unwrap()
+}
+
+#[tokio::test]
+async fn an_event_is_created_once_and_replaced_only_by_who_knows_its_version() {
+    let desk = Desk::open("versions").await;
+    let (first, id) = (rally(1), rally(1).event_id);
+    assert_eq!(desk.store.put_event(&renamed(&first, "無"), Some(first.updated_at)).await.unwrap(), Replaced::LostRace);
+    assert_eq!(desk.store.event(&id).await.unwrap(), None, "an `If-Match` on nothing creates nothing");
+
+    assert_eq!(desk.store.put_event(&first, None).await.unwrap(), Replaced::Done);
+    let second = renamed(&first, "梅雨のラリー");
+    assert_eq!(desk.store.put_event(&second, None).await.unwrap(), Replaced::LostRace);
+    assert_eq!(desk.store.put_event(&second, Some(first.updated_at)).await.unwrap(), Replaced::Done);
+    let late = renamed(&first, "遅いラリー");
+    assert_eq!(desk.store.put_event(&late, Some(first.updated_at)).await.unwrap(), Replaced::LostRace);
+    assert_eq!(desk.store.event(&id).await.unwrap(), Some(second));
+}
+
+#[tokio::test]
+async fn of_two_who_replace_the_same_version_at_once_one_loses_the_race() {
+    let desk = Desk::open("race").await;
+    let first = rally(1);
+    desk.store.put_event(&first, None).await.unwrap();
+    let [one, other] = ["一", "二"].map(|name| renamed(&first, name));
+    let version = Some(first.updated_at);
+    let (a, b) = tokio::join!(desk.store.put_event(&one, version), desk.store.put_event(&other, version));
+    let won = match (a.unwrap(), b.unwrap()) {
+        (Replaced::Done, Replaced::LostRace) => one,
+        (Replaced::LostRace, Replaced::Done) => other,
+        both => panic!("{both:?}"),
+    };
+    assert_eq!(desk.store.event(&first.event_id).await.unwrap(), Some(won));
+}
+
+#[tokio::test]
+async fn a_setting_whose_answer_got_lost_is_done() {
+    let desk = Desk::open("setting lost").await;
+    desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
+    assert_eq!(desk.store.put_event(&rally(1), None).await.unwrap(), Replaced::Done);
+    let stamp = StampMaster { flex_message_content: json!({"flex": 1.0, "none": null}), ..master("001", 1) };
+    desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
+    assert_eq!(desk.store.put_master(&stamp, None).await.unwrap(), Replaced::Done);
+    assert_eq!(desk.wire(), ["4 × PutItem line-event"]);
+}
+
+#[tokio::test]
+async fn a_master_of_the_article_has_no_version_and_is_replaced_once_by_who_saw_that() {
+    let desk = Desk::open("no version").await;
+    desk.store.put_master(&master("001", 1), None).await.unwrap();
+    desk.spoil("EVENT#rally#STAMP#001", "MASTER", "updatedAt", None).await;
+    let (event, first) = ("rally".parse().unwrap(), "001".parse().unwrap());
+    let article = desk.store.master(&event, &first).await.unwrap().unwrap();
+    assert_eq!(article.updated_at, Timestamp::EPOCH);
+    let [one, other] = [evening(0), evening(1)].map(|now| StampMasterChange::default().apply(&article, now));
+    assert_eq!(desk.store.put_master(&one, Some(Timestamp::EPOCH)).await.unwrap(), Replaced::Done);
+    assert_eq!(desk.store.put_master(&other, Some(Timestamp::EPOCH)).await.unwrap(), Replaced::LostRace);
+}
+
+#[tokio::test]
+async fn masters_come_in_order_and_ties_by_id_whatever_the_index_does_with_them() {
+    let desk = Desk::open("masters").await;
+    for (id, order) in [("c", 2), ("a", 2), ("z", 1), ("b", 10)] {
+        desk.store.put_master(&master(id, order), None).await.unwrap();
+    }
+    desk.wire();
+    let masters = desk.store.masters(&"rally".parse().unwrap()).await.unwrap();
+    let ids: Vec<_> = masters.iter().map(|master| master.stamp_id.as_str()).collect();
+    assert_eq!(ids, ["z", "a", "c", "b"]);
+    assert_eq!(desk.wire(), ["1 × Query line-event/GSI1"]);
+}
+
+#[tokio::test]
+async fn masters_behind_a_full_page_are_found() {
+    let desk = Desk::open("many masters").await;
+    for number in 1..=30 {
+        let large = json!({"altText": "x".repeat(50_000)});
+        let large = StampMaster { flex_message_content: large, ..master(&format!("{number:03}"), number) };
+        desk.store.put_master(&large, None).await.unwrap();
+    }
+    assert_eq!(desk.store.masters(&"rally".parse().unwrap()).await.unwrap().len(), 30);
+}
+
+#[tokio::test]
+async fn a_master_that_cannot_be_read_is_not_left_out_of_the_list() {
+    let desk = Desk::open("bad master").await;
+    desk.store.put_master(&master("001", 1), None).await.unwrap();
+    desk.store.put_master(&master("002", 2), None).await.unwrap();
+    desk.spoil("EVENT#rally#STAMP#002", "MASTER", "isActive", None).await;
+    let failure = desk.store.masters(&"rally".parse().unwrap()).await.unwrap_err();
+    assert!(matches!(failure, StoreError::Broken(_)), "{failure:?}");
+}
+
+#[tokio::test]
+async fn somebody_is_registered_also_if_a_process_wrote_them_by_an_older_copy_of_the_event() {
+    let desk = Desk::open("anybody").await;
+    assert!(!desk.store.is_anybody_registered(&rally(4)).await.unwrap());
+    desk.store.register(&registration(&hanako(), "r-1", evening(0)), IndexShards::ONE).await.unwrap();
+    assert!(desk.store.is_anybody_registered(&rally(4)).await.unwrap());
+    assert!(desk.store.is_anybody_registered(&rally(1)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_rally_is_one_get_and_one_query_and_then_nothing() {
+    let desk = Desk::open("rally").await;
+    desk.store.put_event(&rally(1), None).await.unwrap();
+    desk.store.put_master(&master("001", 1), None).await.unwrap();
+    let rallies = Rallies::new(desk.store.clone(), MachineClock::start());
+    let id = rally(1).event_id;
+    desk.wire();
+    let (one, other) = tokio::join!(rallies.rally(&id), rallies.rally(&id));
+    let (one, other) = (one.unwrap().unwrap(), other.unwrap().unwrap());
+    assert_eq!((&one.event, one.masters.len()), (&rally(1), 1));
+    assert_eq!(other.event, one.event);
+    rallies.stamp(&one, &"001".parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!(desk.wire(), ["1 × GetItem line-event", "1 × Query line-event/GSI1"]);
+}
+
+#[tokio::test]
+async fn an_unknown_rally_is_asked_for_once() {
+    let desk = Desk::open("unknown rally").await;
+    let rallies = Rallies::new(desk.store.clone(), MachineClock::start());
+    for _ in 0..3 {
+        assert!(rallies.rally(&"nowhere".parse().unwrap()).await.unwrap().is_none());
+    }
+    assert_eq!(desk.wire(), ["1 × GetItem line-event"]);
+}
+
+#[tokio::test]
+async fn a_stamp_newer_than_the_cached_rally_is_looked_up() {
+    let desk = Desk::open("new stamp").await;
+    desk.store.put_event(&rally(1), None).await.unwrap();
+    let rallies = Rallies::new(desk.store.clone(), MachineClock::start());
+    let rally = rallies.rally(&rally(1).event_id).await.unwrap().unwrap();
+    desk.store.put_master(&master("002", 2), None).await.unwrap();
+    desk.wire();
+    for _ in 0..2 {
+        let found = rallies.stamp(&rally, &"002".parse().unwrap()).await.unwrap();
+        assert_eq!(found, Some(master("002", 2)));
+        assert_eq!(rallies.stamp(&rally, &"003".parse().unwrap()).await.unwrap(), None);
+    }
+    assert_eq!(desk.wire(), ["2 × GetItem line-event"]);
+}
+
+#[tokio::test]
+async fn what_this_process_changed_it_knows_at_once() {
+    let desk = Desk::open("forget").await;
+    let first = rally(1);
+    desk.store.put_event(&first, None).await.unwrap();
+    let rallies = Rallies::new(desk.store.clone(), MachineClock::start());
+    rallies.rally(&first.event_id).await.unwrap();
+    let second = renamed(&first, "梅雨のラリー");
+    desk.store.put_event(&second, Some(first.updated_at)).await.unwrap();
+    rallies.forget(&first.event_id);
+    assert_eq!(rallies.rally(&first.event_id).await.unwrap().unwrap().event, second);
+}
+
+#[tokio::test]
+async fn a_rally_that_cannot_be_read_is_broken_for_all_who_ask() {
+    let desk = Desk::open("bad rally").await;
+    let mut bad = item("EVENT#rally", "METADATA", "EVENT");
+    bad.insert("eventId".to_owned(), text("rally"));
+    bad.insert("startsAt".to_owned(), AttributeValue::Bool(true));
+    desk.put(bad).await;
+    let rallies = Rallies::new(desk.store.clone(), MachineClock::start());
+    let id = rally(1).event_id;
+    let (one, other) = tokio::join!(rallies.rally(&id), rallies.rally(&id));
+    for failure in [one.unwrap_err(), other.unwrap_err()] {
+        assert!(matches!(failure, StoreError::Broken(_)), "{failure:?}");
+    }
+}
