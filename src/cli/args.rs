@@ -5,8 +5,12 @@ use std::{env, path::PathBuf};
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
+    deliveries::DeliveriesArgs,
+    event::EventArgs,
     flex::FlexCommand,
     logging,
+    table::TableArgs,
+    users::UsersArgs,
 };
 
 /// The backend of a stamp rally inside LINE.
@@ -24,16 +28,24 @@ pub enum Command {
     /// Organisers' access
     #[command(subcommand)]
     Admin(AdminCommand),
+    /// Notices that left the ordinary path
+    Deliveries(DeliveriesArgs),
+    /// Events and their stamps
+    Event(EventArgs),
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
+    /// The two tables
+    Table(TableArgs),
+    /// Participants by registration time
+    Users(UsersArgs),
 }
 
 /// For commands that need the settings: `#[command(flatten)]`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SettingsArgs {
     /// Configuration file, laid over the defaults; the environment (`STAMP_RALLY__SECTION__KEY`) is laid over it
-    #[arg(long, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 

@@ -3,9 +3,14 @@
 pub mod admin;
 pub mod args;
 pub mod config;
+pub mod deliveries;
+pub mod event;
 pub mod event_file;
 pub mod flex;
 pub mod logging;
+pub mod store;
+pub mod table;
+pub mod users;
 
 use std::{
     io::{self, Write},
@@ -51,11 +56,14 @@ fn on_runtime(command: Command) -> anyhow::Result<()> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(execute(command))
 }
 
-#[expect(clippy::unused_async, reason = "commands that talk to the store are awaited here")]
 async fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
+        Command::Deliveries(args) => deliveries::execute(args, &mut io::stdout().lock()).await,
+        Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+        Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
+        Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
     }
 }
 

@@ -13,13 +13,15 @@ use crate::store::{
 };
 
 /// For a person at a terminal: they'd rather wait than begin again, and nobody waits behind them.
-const PATIENT: Pace = Pace {
-    item_attempt: Duration::from_secs(5),
-    operation: Duration::from_secs(30),
-    attempts: 5,
-    budget: Cow::Borrowed("stamp-rally-commands"),
-    ..Pace::request()
-};
+fn patient() -> Pace {
+    Pace {
+        item_attempt: Duration::from_secs(5),
+        operation: Duration::from_secs(30),
+        attempts: 5,
+        budget: Cow::Borrowed("stamp-rally-commands"),
+        ..Pace::request()
+    }
+}
 
 /// The clients of this machine, and the store over them. Nothing is asked yet.
 pub async fn open(settings: &Settings, pace: &Pace) -> anyhow::Result<(Clients, Store)> {
@@ -36,16 +38,13 @@ pub fn table_names(settings: &Settings) -> TableNames {
 
 /// The clients of a command, for what isn't an item.
 pub async fn clients() -> anyhow::Result<Clients> {
-    Ok(Clients::of_this_machine(&PATIENT).await?)
+    Ok(Clients::of_this_machine(&patient()).await?)
 }
 
 /// Does a command's work with the store. Where that fails because there is no table yet, the error names the command
 /// that makes it.
-pub async fn with<T>(
-    settings: &Settings,
-    work: impl AsyncFnOnce(&Store) -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
-    let (clients, store) = open(settings, &PATIENT).await?;
+pub async fn with<T>(settings: &Settings, work: impl AsyncFnOnce(&Store) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let (clients, store) = open(settings, &patient()).await?;
     match work(&store).await {
         Err(error) if is_broken(&error) => Err(missing_table(&clients, settings).await.unwrap_or(error)),
         result => result,

@@ -81,11 +81,13 @@ async fn planned(store: &Store, channels: &[&str], file: &EventFile, now: Timest
 /// What a registration depends on can't change once there is one: index keys by `indexShards`, and people's ids and
 /// friendships by `channel`.
 async fn refuse_what_is_fixed(store: &Store, file: &EventFile, old: &Event, new: &Event) -> anyhow::Result<()> {
-    let channel = (old.channel != new.channel)
-        .then(|| (&file.channel.place, format!("{} to {}", old.channel, new.channel)));
-    let shards = file.index_shards.as_ref().filter(|_| old.index_shards != new.index_shards).map(|shards| {
-        (&shards.place, format!("{} to {}", old.index_shards.count(), new.index_shards.count()))
-    });
+    let channel =
+        (old.channel != new.channel).then(|| (&file.channel.place, format!("{} to {}", old.channel, new.channel)));
+    let shards = file
+        .index_shards
+        .as_ref()
+        .filter(|_| old.index_shards != new.index_shards)
+        .map(|shards| (&shards.place, format!("{} to {}", old.index_shards.count(), new.index_shards.count())));
     if let Some((place, change)) = channel.or(shards)
         && store.is_anybody_registered(old).await?
     {
@@ -109,15 +111,15 @@ async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
     let event_id = &plan.event.new.event_id;
     let mut added = plan.added();
     for write in plan.writes() {
+        let stopped = || format!("event {event_id}: stopped at {write}; run it again, it goes on from there");
         if write.comes_after_new_places() {
             // Whoever reads the masters gets them from the index, which may lag behind the table.
-            until_listed(store, event_id, &std::mem::take(&mut added)).await?;
+            until_listed(store, event_id, &std::mem::take(&mut added)).await.with_context(stopped)?;
         }
         let replaced = match write {
             Write::Event(step) => store.put_event(&step.new, step.old.as_ref().map(|old| old.updated_at)).await,
             Write::Stamp(step) => store.put_master(&step.new, step.old.as_ref().map(|old| old.updated_at)).await,
         };
-        let stopped = || format!("event {event_id}: stopped at {write}; run it again, it goes on from there");
         if replaced.with_context(stopped)? == Replaced::LostRace {
             bail!(
                 "event {event_id}: {write} was changed by somebody else meanwhile and is left as they want it; look \
@@ -140,7 +142,7 @@ async fn until_listed(store: &Store, event_id: &EventId, stamps: &[&StampId]) ->
             return Ok(());
         }
         let Some(pause) = pauses.next() else {
-            bail!("event {event_id}: index GSI1 doesn't show the new stamps yet; run it again, it goes on from there");
+            bail!("index GSI1 doesn't show the new stamps yet");
         };
         tokio::time::sleep(*pause).await;
     }

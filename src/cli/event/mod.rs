@@ -62,9 +62,7 @@ pub async fn execute(args: EventArgs, out: &mut impl Write) -> anyhow::Result<()
     let settings = args.settings.start()?;
     let now = MachineClock::start().now();
     match args.command {
-        EventCommand::Apply { files, templates } => {
-            apply_files(&settings, &read(&files, &templates)?, now, out).await
-        }
+        EventCommand::Apply { files, templates } => apply_files(&settings, &read(&files, &templates)?, now, out).await,
         EventCommand::List => store::with(&settings, async |store| show::list(store, now, out).await).await,
         EventCommand::Show { event_id } => {
             store::with(&settings, async |store| show::show(store, &event_id, out).await).await

@@ -144,7 +144,8 @@ impl fmt::Display for Plan {
             describe(out, "  ", &format!("stamp {}", stamp.new.stamp_id), stamp)?;
         }
         for other in others {
-            let told = "in the table, not in the file: left as it is (to take it off the card: name it with isActive = false)";
+            let told =
+                "in the table, not in the file: left as it is (to take it off the card: name it with isActive = false)";
             writeln!(out, "  stamp {other}: {told}")?;
         }
         Ok(())
