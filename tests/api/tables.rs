@@ -71,6 +71,15 @@ pub(super) async fn make_the_articles_table(clients: &Clients) {
         .unwrap();
 }
 
+/// A table of our name with keys that are not ours.
+pub(super) async fn make_another_programs_table(clients: &Clients) {
+    let attribute = AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::N);
+    let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
+    let theirs = clients.table.create_table().table_name("line-event").billing_mode(BillingMode::PayPerRequest);
+    let theirs = theirs.attribute_definitions(attribute.build().unwrap()).key_schema(key.build().unwrap());
+    theirs.send().await.unwrap();
+}
+
 #[tokio::test]
 async fn create_makes_both_tables_as_defined() {
     let account = Account::empty("both");
@@ -150,11 +159,7 @@ async fn two_that_create_at_once_meet_in_the_same_tables() {
 #[tokio::test]
 async fn the_table_of_another_program_is_left_alone() {
     let account = Account::empty("other");
-    let attribute = AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::N);
-    let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
-    let theirs = account.clients.table.create_table().table_name("line-event").billing_mode(BillingMode::PayPerRequest);
-    let theirs = theirs.attribute_definitions(attribute.build().unwrap()).key_schema(key.build().unwrap());
-    theirs.send().await.unwrap();
+    make_another_programs_table(&account.clients).await;
 
     let reports = create(&account.clients.table, &account.names).await.unwrap();
     assert_eq!(
