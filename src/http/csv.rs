@@ -1,10 +1,14 @@
-//! Participants as a CSV file that Excel opens: one form, for the organiser's API and the command line.
+//! Participants as a CSV file that Excel opens, in parts: one form, for the organiser's API and the command line.
 
 use std::borrow::Cow;
 
 use csv::{Terminator, WriterBuilder};
 
 use crate::domain::fact::User;
+use crate::store::{StoreError, listing::Users};
+
+/// How many rows go out at a time.
+const AT_A_TIME: usize = 500;
 
 const COLUMNS: [&str; 4] = ["lineUserId", "createdAt", "updatedAt", "requestId"];
 
@@ -26,6 +30,17 @@ pub fn rows(users: &[User]) -> csv::Result<Vec<u8>> {
             csv.write_record(None::<&[u8]>)
         })
     })
+}
+
+/// The next rows to write; none after the last.
+pub async fn some_of(users: &mut Users) -> Result<Vec<User>, StoreError> {
+    let mut some = Vec::with_capacity(AT_A_TIME);
+    while some.len() < AT_A_TIME
+        && let Some(user) = users.next().await?
+    {
+        some.push(user);
+    }
+    Ok(some)
 }
 
 /// A row ends with CRLF (RFC 4180).

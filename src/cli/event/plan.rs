@@ -100,7 +100,7 @@ impl Plan {
         let neutral = stamps(|step| !step.grows() && !step.shrinks()).map(Write::Stamp);
         let shrinking = stamps(Step::shrinks).map(Write::Stamp);
         let all = growing.chain(neutral).chain([Write::Event(&self.event)]).chain(shrinking);
-        all.filter(|write| write.is_needed()).collect()
+        all.filter(Write::is_needed).collect()
     }
 
     /// The stamps that the card gets.

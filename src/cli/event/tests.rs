@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{
-    plan::{Plan, Stored},
+    plan::{Plan, Stored, Write},
     *,
 };
 use crate::domain::{event::Event, stamp::StampMaster};
@@ -78,7 +78,7 @@ fn places_are_added_before_everything_else_and_taken_away_after_it() {
     ]);
     let plan = plan(&wanted, stored);
     assert_eq!(order(&plan), ["stamp 003", "stamp 002", "the event itself", "stamp 001"]);
-    let relies: Vec<_> = plan.writes().iter().map(|write| write.comes_after_new_places()).collect();
+    let relies: Vec<_> = plan.writes().iter().map(Write::comes_after_new_places).collect();
     assert_eq!(relies, [false, false, true, true]);
 }
 

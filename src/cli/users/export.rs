@@ -11,12 +11,8 @@ use std::{
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::domain::fact::User;
 use crate::http::csv;
-use crate::store::{StoreError, listing::Users};
-
-/// Rows written at a time.
-const AT_A_TIME: usize = 500;
+use crate::store::listing::Users;
 
 /// How often the number on the screen is renewed.
 const TICK: Duration = Duration::from_millis(100);
@@ -59,7 +55,7 @@ fn progress(target: ProgressDrawTarget) -> ProgressBar {
 async fn write_all(mut users: Users, out: &mut impl Write, progress: &ProgressBar) -> anyhow::Result<u64> {
     out.write_all(&csv::file_start()?)?;
     loop {
-        let some = some_of(&mut users).await?;
+        let some = csv::some_of(&mut users).await?;
         if some.is_empty() {
             break;
         }
@@ -69,16 +65,6 @@ async fn write_all(mut users: Users, out: &mut impl Write, progress: &ProgressBa
     out.flush()?;
     progress.finish_and_clear();
     Ok(progress.position())
-}
-
-async fn some_of(users: &mut Users) -> Result<Vec<User>, StoreError> {
-    let mut some = Vec::with_capacity(AT_A_TIME);
-    while some.len() < AT_A_TIME
-        && let Some(user) = users.next().await?
-    {
-        some.push(user);
-    }
-    Ok(some)
 }
 
 /// A file that isn't complete yet, under a name that says so; gone if it never gets there.

@@ -1,0 +1,268 @@
+//! Accepted messages. What was accepted but is shown to nobody
+//! (a user who blocked the account) is kept too: only so can a test tell the two apart.
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    super::{chance, clock::month},
+    Ledger, retry_keys,
+};
+
+/// Message ids are decimal strings of 18 digits; each push has room for its five messages.
+const FIRST_MESSAGE_ID: i64 = 560_000_000_000_000_000;
+
+/// `sentMessages` of a push answer, in the order of its messages.
+pub(in super::super) type SentMessages = Value;
+
+/// A push or reply that passed every check of its request.
+pub(in super::super) struct NewPush<'a> {
+    pub(in super::super) channel: &'a str,
+    pub(in super::super) user_id: &'a str,
+    pub(in super::super) request_id: &'a str,
+    pub(in super::super) messages: &'a [Value],
+    pub(in super::super) now_ms: i64,
+    pub(in super::super) way: Way<'a>,
+}
+
+/// How the messages came.
+pub(in super::super) enum Way<'a> {
+    Push { retry_key: Option<&'a str>, quota: Option<u64>, rate: Rate },
+    Reply { token: &'a str },
+}
+
+/// What the rate bucket said when the request came in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in super::super) enum Rate {
+    Exceeded,
+    Within,
+}
+
+/// What became of it.
+pub(in super::super) enum Acceptance {
+    Accepted(SentMessages),
+    AlreadyAccepted { request_id: String, sent: SentMessages },
+    MonthlyLimit,
+    RateLimited,
+    UnknownUser,
+}
+
+/// Which accepted messages to list.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct PushFilter {
+    pub(in super::super) channel: Option<String>,
+    pub(in super::super) user_id: Option<String>,
+    pub(in super::super) retry_key: Option<String>,
+    pub(in super::super) shown: Option<bool>,
+    /// Only later ones than this ordinal.
+    pub(in super::super) after: i64,
+    pub(in super::super) limit: Option<u32>,
+}
+
+/// One accepted push or reply.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in super::super) struct AcceptedPush {
+    pub(in super::super) ordinal: i64,
+    pub(in super::super) channel: String,
+    pub(in super::super) user_id: String,
+    pub(in super::super) kind: String,
+    pub(in super::super) request_id: String,
+    pub(in super::super) retry_key: Option<String>,
+    pub(in super::super) accepted_at: i64,
+    pub(in super::super) shown: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in super::super) messages: Option<Value>,
+    pub(in super::super) sent_messages: Value,
+}
+
+impl Ledger {
+    /// Recipient, retry key, rate, quota, in this order; then the message, its key and its count in
+    /// one transaction.
+    pub(in super::super) fn accept(&mut self, push: &NewPush<'_>) -> rusqlite::Result<Acceptance> {
+        let Some((relation, wrote_at)) = self.relation(push.channel, push.user_id)? else {
+            return Ok(Acceptance::UnknownUser);
+        };
+        let shown = relation.shows(wrote_at, push.now_ms);
+        let ordinal = self.next_ordinal;
+        let change = self.db.transaction()?;
+        let refusal = match push.way {
+            Way::Push { retry_key, quota, rate } => refusal(&change, push, retry_key, quota, rate)?,
+            Way::Reply { .. } => None,
+        };
+        if let Some(refusal) = refusal {
+            change.commit()?;
+            return Ok(refusal);
+        }
+        let sent = sent_messages(ordinal, push.messages);
+        insert(&change, ordinal, push, shown, &sent)?;
+        match push.way {
+            Way::Push { retry_key, .. } => {
+                retry_keys::keep(&change, ordinal, push, retry_key)?;
+                if shown {
+                    count(&change, push)?;
+                }
+            }
+            Way::Reply { token } => {
+                change.prepare_cached("UPDATE reply_tokens SET used = 1 WHERE token = ?1")?.execute([token])?;
+            }
+        }
+        change.commit()?;
+        self.next_ordinal = ordinal + 1;
+        Ok(Acceptance::Accepted(sent))
+    }
+
+    /// Messages that count in the quota this month.
+    pub(in super::super) fn usage(&self, channel: &str, now_ms: i64) -> rusqlite::Result<u64> {
+        used(&self.db, channel, now_ms)
+    }
+
+    pub(in super::super) fn set_usage(&self, channel: &str, now_ms: i64, used: u64) -> rusqlite::Result<()> {
+        let used = i64::try_from(used).unwrap_or(i64::MAX);
+        self.db
+            .execute("INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3)", params![channel, month(now_ms), used])
+            .map(drop)
+    }
+
+    /// How many match and how many of them are shown, whatever `after` and `limit` say.
+    pub(in super::super) fn count_pushes(&self, filter: &PushFilter) -> rusqlite::Result<(i64, i64)> {
+        self.db.query_row(
+            &format!("SELECT count(*), coalesce(sum(shown), 0) FROM pushes WHERE {MATCHES}"),
+            params![filter.channel, filter.user_id, filter.retry_key, filter.shown],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+
+    /// The matching ones in the order of acceptance; `messages` only if asked for.
+    pub(in super::super) fn pushes(&self, filter: &PushFilter, with: With) -> rusqlite::Result<Vec<AcceptedPush>> {
+        let mut found = self.db.prepare_cached(&format!(
+            "SELECT ordinal, channel, user_id, kind, request_id, retry_key, accepted_at, shown, sent_messages, messages
+             FROM pushes WHERE {MATCHES} AND ordinal > ?5 ORDER BY ordinal LIMIT ?6"
+        ))?;
+        let limit = filter.limit.map_or(-1, i64::from);
+        let filters = params![filter.channel, filter.user_id, filter.retry_key, filter.shown, filter.after, limit];
+        found.query_map(filters, |row| accepted_push(row, with))?.collect()
+    }
+}
+
+/// Whether a listing carries the messages themselves: 20,000 Flex Messages are a lot of text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in super::super) enum With {
+    Messages,
+    Nothing,
+}
+
+const MATCHES: &str = "(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR user_id = ?2)
+     AND (?3 IS NULL OR retry_key = ?3) AND (?4 IS NULL OR shown = ?4)";
+
+fn refusal(
+    change: &Transaction<'_>,
+    push: &NewPush<'_>,
+    retry_key: Option<&str>,
+    quota: Option<u64>,
+    rate: Rate,
+) -> rusqlite::Result<Option<Acceptance>> {
+    if let Some(key) = retry_key
+        && let Some(earlier) = retry_keys::earlier(change, push, key)?
+    {
+        return Ok(Some(earlier));
+    }
+    if rate == Rate::Exceeded {
+        return Ok(Some(Acceptance::RateLimited));
+    }
+    match quota {
+        Some(quota) if used(change, push.channel, push.now_ms)? >= quota => Ok(Some(Acceptance::MonthlyLimit)),
+        _ => Ok(None),
+    }
+}
+
+fn insert(
+    change: &Transaction<'_>,
+    ordinal: i64,
+    push: &NewPush<'_>,
+    shown: bool,
+    sent: &SentMessages,
+) -> rusqlite::Result<()> {
+    let (kind, retry_key) = match push.way {
+        Way::Push { retry_key, .. } => ("push", retry_key),
+        Way::Reply { .. } => ("reply", None),
+    };
+    change
+        .prepare_cached("INSERT INTO pushes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
+        .execute(params![
+            ordinal,
+            push.channel,
+            push.user_id,
+            kind,
+            push.request_id,
+            retry_key,
+            push.now_ms,
+            shown,
+            text(push.messages),
+            sent.to_string()
+        ])
+        .map(drop)
+}
+
+/// One recipient counts once, however many messages the request has.
+fn count(change: &Transaction<'_>, push: &NewPush<'_>) -> rusqlite::Result<()> {
+    change
+        .prepare_cached(
+            "INSERT INTO usage VALUES (?1, ?2, 1) ON CONFLICT (channel, month) DO UPDATE SET used = used + 1",
+        )?
+        .execute(params![push.channel, month(push.now_ms)])
+        .map(drop)
+}
+
+fn used(db: &rusqlite::Connection, channel: &str, now_ms: i64) -> rusqlite::Result<u64> {
+    let used: Option<i64> = db
+        .prepare_cached("SELECT used FROM usage WHERE channel = ?1 AND month = ?2")?
+        .query_row(params![channel, month(now_ms)], |row| row.get(0))
+        .optional()?;
+    Ok(used.unwrap_or(0).unsigned_abs())
+}
+
+/// Quote tokens only for the types that LINE gives one for (reference, push).
+fn sent_messages(ordinal: i64, messages: &[Value]) -> SentMessages {
+    let ids = (FIRST_MESSAGE_ID + ordinal * 8)..;
+    let sent = messages.iter().zip(ids).map(|(message, id)| {
+        let quotable = matches!(
+            message.get("type").and_then(Value::as_str),
+            Some("text" | "textV2" | "sticker" | "image" | "video" | "template" | "flex")
+        );
+        if quotable {
+            json!({ "id": id.to_string(), "quoteToken": chance::opaque(48) })
+        } else {
+            json!({ "id": id.to_string() })
+        }
+    });
+    Value::Array(sent.collect())
+}
+
+pub(super) fn text(messages: &[Value]) -> String {
+    serde_json::to_string(messages).unwrap_or_default()
+}
+
+fn accepted_push(row: &Row<'_>, with: With) -> rusqlite::Result<AcceptedPush> {
+    let messages = match with {
+        With::Messages => Some(parsed(row.get_ref(9)?)?),
+        With::Nothing => None,
+    };
+    Ok(AcceptedPush {
+        ordinal: row.get(0)?,
+        channel: row.get(1)?,
+        user_id: row.get(2)?,
+        kind: row.get(3)?,
+        request_id: row.get(4)?,
+        retry_key: row.get(5)?,
+        accepted_at: row.get(6)?,
+        shown: row.get(7)?,
+        sent_messages: parsed(row.get_ref(8)?)?,
+        messages,
+    })
+}
+
+fn parsed(text: rusqlite::types::ValueRef<'_>) -> rusqlite::Result<Value> {
+    Ok(serde_json::from_str(text.as_str()?).unwrap_or_default())
+}

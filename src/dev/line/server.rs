@@ -1,0 +1,190 @@
+//! The HTTP side: every request becomes a [`Call`], every fault happens here.
+
+use std::{any::Any, time::Duration};
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    dev::Extensions,
+    http::{Method, header::HeaderMap},
+    rt,
+    web::{Bytes, Data, Payload},
+};
+
+use super::{
+    Served,
+    answer::{Answer, Outcome},
+    chance, control,
+    endpoint::Endpoint,
+    faults::{Asked, Kind, Rule, Verdict},
+    journal::Entry,
+    login, messaging,
+    platform::Platform,
+    tokens,
+};
+
+/// LINE's largest request (Messaging API reference, status 413).
+const LARGEST: usize = 2 * 1024 * 1024;
+/// What is read of a request at most, so that one that is too large gets its answer.
+const LARGEST_READ: usize = 64 * 1024 * 1024;
+
+/// One request, read whole.
+pub(super) struct Call {
+    pub(super) endpoint: Endpoint,
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) query: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) request_id: String,
+}
+
+impl Call {
+    pub(super) fn content_type(&self) -> &str {
+        self.header("content-type")
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+/// A second handle on the connection's socket: closing it is the only way to answer nothing at all.
+struct Socket(std::net::TcpStream);
+
+/// Keeps the second handle with the connection.
+pub(super) fn on_connect(connection: &dyn Any, kept: &mut Extensions) {
+    let Some(stream) = connection.downcast_ref::<rt::net::TcpStream>() else { return };
+    if let Some(socket) = second_handle(stream) {
+        kept.insert(Socket(socket));
+    }
+}
+
+#[cfg(unix)]
+fn second_handle(stream: &rt::net::TcpStream) -> Option<std::net::TcpStream> {
+    use std::os::fd::AsFd;
+    stream.as_fd().try_clone_to_owned().ok().map(Into::into)
+}
+
+#[cfg(windows)]
+fn second_handle(stream: &rt::net::TcpStream) -> Option<std::net::TcpStream> {
+    use std::os::windows::io::AsSocket;
+    stream.as_socket().try_clone_to_owned().ok().map(Into::into)
+}
+
+/// Every request comes here.
+pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Served>) -> HttpResponse {
+    let Ok(Ok(body)) = payload.to_bytes_limited(LARGEST_READ).await else {
+        return Answer::message(413, "Payload Too Large").into_response();
+    };
+    let platform = &served.platform;
+    let (endpoint, right_method) = Endpoint::find(http.method(), http.path());
+    let call = Call {
+        endpoint,
+        method: http.method().clone(),
+        path: http.path().to_owned(),
+        query: http.query_string().to_owned(),
+        headers: http.headers().clone(),
+        body,
+        request_id: chance::request_id(),
+    };
+    if call.path == "/control" || call.path.starts_with("/control/") {
+        return either(control::answer(platform, &call).await).into_response();
+    }
+    match line_answer(platform, &call, right_method).await {
+        Some(answer) => answer.with("x-line-request-id", &call.request_id).into_response(),
+        None => hang_up(&http),
+    }
+}
+
+/// What LINE answers, if anything: faults first, then the endpoint. Whatever a request does is done
+/// before the first `await`, so a client that leaves early can't undo it.
+async fn line_answer(platform: &Platform, call: &Call, right_method: bool) -> Option<Answer> {
+    let Verdict { delay_ms, rule } = verdict(platform, call);
+    let (answer, silence_ms) = carry_out(platform, call, right_method, rule.as_ref());
+    note(platform, call, rule.as_ref(), answer.as_ref());
+    let delay_ms = delay_ms + platform.switches().latency_ms(call.endpoint);
+    if delay_ms + silence_ms > 0 {
+        rt::time::sleep(Duration::from_millis(delay_ms + silence_ms)).await;
+    }
+    answer
+}
+
+/// The answer (`None`: hang up) and how long to stay silent before it.
+fn carry_out(platform: &Platform, call: &Call, right_method: bool, rule: Option<&Rule>) -> (Option<Answer>, u64) {
+    let done = || either(route(platform, call, right_method));
+    let Some(rule) = rule else { return (Some(done()), 0) };
+    match rule.kind {
+        Kind::Delay => (Some(done()), 0),
+        Kind::DropBefore => (None, 0),
+        Kind::DropAfterAccept => {
+            done();
+            (None, 0)
+        }
+        Kind::TimeoutAfterAccept => {
+            done();
+            (None, rule.silence_ms())
+        }
+        Kind::ExpiredToken => (Some(tokens::invalid(platform)), 0),
+        Kind::MonthlyLimit => (Some(Answer::message(429, super::faults::MONTHLY_LIMIT)), 0),
+        Kind::RateLimited => (Some(Answer::message(429, super::faults::RATE_LIMITED)), 0),
+        Kind::Status => (Some(rule.answer()), 0),
+        Kind::StatusAfterAccept => {
+            done();
+            (Some(rule.answer()), 0)
+        }
+    }
+}
+
+fn route(platform: &Platform, call: &Call, right_method: bool) -> Outcome {
+    if call.body.len() > LARGEST {
+        return Err(Answer::message(413, "Payload Too Large"));
+    }
+    if !right_method {
+        return Err(Answer::message(405, "Method Not Allowed"));
+    }
+    match call.endpoint {
+        Endpoint::Certs => login::certs(platform),
+        Endpoint::Consumption | Endpoint::Info | Endpoint::Profile | Endpoint::Quota => {
+            messaging::question(platform, call)
+        }
+        Endpoint::Push => messaging::push(platform, call),
+        Endpoint::Reply => messaging::reply(platform, call),
+        Endpoint::Token => login::token(platform, call),
+        Endpoint::Unknown => Err(Answer::message(404, "Not found")),
+        Endpoint::Validate => messaging::validate(platform, call),
+        Endpoint::Verify => login::verify(platform, call),
+    }
+}
+
+fn verdict(platform: &Platform, call: &Call) -> Verdict {
+    if platform.switches().faults.rules().is_empty() {
+        return Verdict::default();
+    }
+    let channel = tokens::authorise(platform, &call.headers).ok().map(|(_, channel)| channel.name());
+    platform.switches().faults.decide(&Asked { endpoint: call.endpoint, channel, path: &call.path, body: &call.body })
+}
+
+fn note(platform: &Platform, call: &Call, rule: Option<&Rule>, answer: Option<&Answer>) {
+    let outcome = match (answer, rule.map(|rule| rule.kind)) {
+        (Some(answer), _) => answer.status.to_string(),
+        (None, Some(Kind::TimeoutAfterAccept)) => "timed_out".to_owned(),
+        (None, _) => "dropped".to_owned(),
+    };
+    let mut entry = Entry::new(call.endpoint, platform.clock.now_ms(), &call.request_id, outcome);
+    entry.retry_key = Some(call.header("x-line-retry-key")).filter(|key| !key.is_empty()).map(str::to_owned);
+    entry.channel = tokens::authorise(platform, &call.headers).ok().map(|(_, channel)| channel.name().to_owned());
+    entry.fault = rule.map(|rule| rule.kind.name());
+    platform.journal().note(entry);
+}
+
+fn either(outcome: Outcome) -> Answer {
+    outcome.unwrap_or_else(|refusal| refusal)
+}
+
+/// Closes the connection under the answer, which then never arrives.
+fn hang_up(http: &HttpRequest) -> HttpResponse {
+    if let Some(Socket(socket)) = http.conn_data::<Socket>() {
+        let _ = socket.shutdown(std::net::Shutdown::Both);
+    }
+    HttpResponse::InternalServerError().finish()
+}
