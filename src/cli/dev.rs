@@ -17,12 +17,14 @@ use crate::dev::{
     engine::{Engine, Storage},
     line::{ChannelSettings, Memory, StandIn},
 };
+use crate::domain::time::MachineClock;
 use crate::store::{
+    Store,
     client::{Clients, Pace},
     table,
 };
 
-use super::{config::Settings, event, event_file, logging, service};
+use super::{config::Settings, event, event_file, logging, service, store};
 
 /// The demo rally, as it lies in the repository: path below the data folder, text.
 const DEMO_FILES: [(&str, &str); 4] = [
@@ -38,7 +40,7 @@ const DEMO_ADMIN: &str = "demo-admin";
 
 /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally
 #[derive(Clone, Debug, clap::Args)]
-pub struct DevCommand {
+pub struct DevArgs {
     /// Configuration file, laid over the defaults
     #[arg(long, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
@@ -53,7 +55,7 @@ pub struct DevCommand {
     engine: SocketAddr,
 }
 
-impl Default for DevCommand {
+impl Default for DevArgs {
     fn default() -> Self {
         let parsed = <DevAlone as clap::Parser>::parse_from(["stamp-rally"]);
         parsed.command
@@ -63,11 +65,11 @@ impl Default for DevCommand {
 #[derive(clap::Parser)]
 struct DevAlone {
     #[command(flatten)]
-    command: DevCommand,
+    command: DevArgs,
 }
 
 /// Runs until the process is asked to stop.
-pub async fn execute(command: DevCommand) -> anyhow::Result<()> {
+pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     let settings = settings(&command)?;
     logging::start(settings.log.format);
     let listener = service::listen(settings.http.bind, "http.bind")?;
@@ -77,7 +79,7 @@ pub async fn execute(command: DevCommand) -> anyhow::Result<()> {
     let shutdown = service::shutdown_signal()?;
 
     let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
-    table::create(&clients.table, &service::table_names(&settings)).await?;
+    table::create(&clients.table, &store::table_names(&settings)).await?;
     seed(&command.data, &settings, &clients).await?;
     line.keep_user(HANAKO, "花子")?;
 
@@ -91,7 +93,7 @@ pub async fn execute(command: DevCommand) -> anyhow::Result<()> {
 }
 
 /// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
-fn settings(command: &DevCommand) -> anyhow::Result<Settings> {
+fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
     // A killed run's shards go on after two seconds, not fifteen.
     let before = [("STAMP_RALLY__DELIVERY__LEASE_MS", "2000".to_owned()), ("STAMP_RALLY__DELIVERY__HOLD_PROBE_MS", "5000".to_owned())];
     let digest = Sha256::digest(DEMO_ADMIN.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -116,7 +118,7 @@ fn demo_channel() -> String {
     )
 }
 
-fn start_line(command: &DevCommand, settings: &Settings) -> anyhow::Result<StandIn> {
+fn start_line(command: &DevArgs, settings: &Settings) -> anyhow::Result<StandIn> {
     fs::create_dir_all(&command.data).with_context(|| format!("the data folder {}", command.data.display()))?;
     let listener = service::listen(command.line, "--line")?;
     let channel = ChannelSettings {
@@ -126,7 +128,7 @@ fn start_line(command: &DevCommand, settings: &Settings) -> anyhow::Result<Stand
     Ok(StandIn::start(listener, &Memory::File(command.data.join("line.db")), vec![channel])?)
 }
 
-fn start_engine(command: &DevCommand) -> anyhow::Result<Engine> {
+fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
     let listener = service::listen(command.engine, "--engine")?;
     Ok(Engine::start(listener, Storage::File(command.data.join("engine.db")))?)
 }
@@ -140,9 +142,9 @@ async fn seed(data: &Path, settings: &Settings, clients: &Clients) -> anyhow::Re
         fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
     let file = event_file::read(&folder.join(DEMO_FILES[0].0), &folder.join("flex_templates"))?;
-    let store = service::store(settings, clients);
+    let store = Store::new(clients.table.clone(), store::table_names(settings));
     if store.event(&DEMO_EVENT.parse()?).await?.is_none() {
-        event::apply(&store, settings, &[file], &mut io::sink()).await?;
+        event::apply(&store, &["main"], &[file], MachineClock::start().now(), &mut io::sink()).await?;
     }
     Ok(())
 }

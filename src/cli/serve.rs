@@ -2,11 +2,11 @@
 
 use crate::store::client::{Clients, Pace};
 
-use super::{args::SettingsArgs, service};
+use super::{args::SettingsArgs, service, store};
 
-/// The HTTP API.
+/// `serve`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct ServeCommand {
+pub struct ServeArgs {
     #[command(flatten)]
     settings: SettingsArgs,
     /// Also consume the table's stream in this process
@@ -14,36 +14,36 @@ pub struct ServeCommand {
     with_consumer: bool,
 }
 
-/// The stream consumer alone.
+/// `consume`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct ConsumeCommand {
+pub struct ConsumeArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 }
 
 /// Serves until the process is asked to stop.
-pub async fn serve(command: ServeCommand) -> anyhow::Result<()> {
-    let settings = command.settings.start()?;
+pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
+    let settings = args.settings.start()?;
     let parts = service::Service::of(&settings)?;
     let listener = service::listen(settings.http.bind, "http.bind")?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::request()).await?;
-    service::wait_for_tables(&clients, &service::table_names(&settings), &shutdown).await?;
-    let worker = match command.with_consumer {
+    service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
+    let worker = match args.with_consumer {
         true => Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?),
         false => None,
     };
-    tracing::info!(http.bind = %listener.local_addr()?, consumer = command.with_consumer, "serving");
+    tracing::info!(http.bind = %listener.local_addr()?, consumer = args.with_consumer, "serving");
     service::run(Some((listener, parts.app(&clients)?)), worker, shutdown).await
 }
 
 /// Consumes until the process is asked to stop.
-pub async fn consume(command: ConsumeCommand) -> anyhow::Result<()> {
-    let settings = command.settings.start()?;
+pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
+    let settings = args.settings.start()?;
     let parts = service::Service::of(&settings)?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
-    service::wait_for_tables(&clients, &service::table_names(&settings), &shutdown).await?;
+    service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
     let worker = parts.worker(&clients)?;
     tracing::info!("consuming");
     service::run(None, Some(worker), shutdown).await

@@ -112,12 +112,7 @@ impl<'a> Service<'a> {
 
 /// The one table.
 pub fn store(settings: &Settings, clients: &Clients) -> Store {
-    Store::new(clients.table.clone(), table_names(settings))
-}
-
-/// The tables as they are called here.
-pub fn table_names(settings: &Settings) -> TableNames {
-    TableNames { main: settings.store.table.clone(), consumers: settings.store.consumer_table.clone() }
+    Store::new(clients.table.clone(), super::store::table_names(settings))
 }
 
 /// A socket for the server; a port in use says so at once.

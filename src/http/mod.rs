@@ -10,6 +10,7 @@ mod asked_by;
 pub mod auth;
 mod body;
 mod cross_origin;
+pub mod csv;
 mod observe;
 mod ops;
 mod participant;
