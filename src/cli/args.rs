@@ -2,6 +2,8 @@
 
 use std::{env, path::PathBuf};
 
+#[cfg(feature = "dev")]
+use super::dev::DevArgs;
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
@@ -13,8 +15,6 @@ use super::{
     table::TableArgs,
     users::UsersArgs,
 };
-#[cfg(feature = "dev")]
-use super::dev::DevArgs;
 
 /// The backend of a stamp rally inside LINE.
 #[derive(Debug, clap::Parser)]

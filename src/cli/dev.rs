@@ -85,7 +85,15 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
 
     let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker()))?;
     let app = parts.app(&clients)?;
-    write_welcome(&mut io::stdout().lock(), &Welcome { api: settings.http.public_url(), line: line.base_url(), engine: engine.endpoint_url(), data: &command.data })?;
+    write_welcome(
+        &mut io::stdout().lock(),
+        &Welcome {
+            api: settings.http.public_url(),
+            line: line.base_url(),
+            engine: engine.endpoint_url(),
+            data: &command.data,
+        },
+    )?;
     let ended = service::run(Some((listener, app)), Some(worker), shutdown).await;
     line.stop();
     engine.stop()?;
@@ -95,15 +103,21 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
 /// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
 fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
     // A killed run's shards go on after two seconds, not fifteen.
-    let before = [("STAMP_RALLY__DELIVERY__LEASE_MS", "2000".to_owned()), ("STAMP_RALLY__DELIVERY__HOLD_PROBE_MS", "5000".to_owned())];
+    let before = [
+        ("STAMP_RALLY__DELIVERY__LEASE_MS", "2000".to_owned()),
+        ("STAMP_RALLY__DELIVERY__HOLD_PROBE_MS", "5000".to_owned()),
+    ];
     let digest = Sha256::digest(DEMO_ADMIN.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let after = [
         ("STAMP_RALLY__LINE__API_BASE_URL", format!("http://{}", command.line)),
         ("STAMP_RALLY__LINE__CHANNELS__MAIN", demo_channel()),
-        ("STAMP_RALLY__ADMIN__TOKENS", format!(r#"[{{"name":"demo","role":"admin","sha256":"{digest}","events":["*"]}}]"#)),
+        (
+            "STAMP_RALLY__ADMIN__TOKENS",
+            format!(r#"[{{"name":"demo","role":"admin","sha256":"{digest}","events":["*"]}}]"#),
+        ),
     ];
-    let pairs = |pairs: Vec<(&str, String)>| pairs.into_iter().map(|(key, value)| (OsString::from(key), OsString::from(value)));
-    let environment = pairs(before.into()).chain(env::vars_os()).chain(pairs(after.into()));
+    let pair = |(key, value): (&str, String)| (OsString::from(key), OsString::from(value));
+    let environment = before.map(pair).into_iter().chain(env::vars_os()).chain(after.map(pair));
     let file = command.config.as_deref().filter(|path| !path.as_os_str().is_empty());
     Ok(Settings::load(file, environment)?)
 }

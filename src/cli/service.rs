@@ -50,7 +50,8 @@ impl<'a> Service<'a> {
         if settings.line.channels.is_empty() {
             bail!("`line.channels` is empty: configure at least one channel, for example [line.channels.main]");
         }
-        let platform = Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
+        let platform =
+            Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
         let metrics = metrics_recorder().context("metrics")?;
         Ok(Self { settings, platform, clock: MachineClock::start(), metrics })
     }
@@ -84,7 +85,6 @@ impl<'a> Service<'a> {
         Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
     }
 
-
     fn verifier_settings(&self) -> VerifierSettings {
         let line = &self.settings.line;
         let verification = match line.verification {
@@ -104,7 +104,10 @@ impl<'a> Service<'a> {
         Ok(Messenger::new(self.platform.clone(), access, self.clock.clone()))
     }
 
-    fn by_channel<T>(&self, part: impl Fn(&ChannelSettings) -> anyhow::Result<T>) -> anyhow::Result<HashMap<ChannelName, T>> {
+    fn by_channel<T>(
+        &self,
+        part: impl Fn(&ChannelSettings) -> anyhow::Result<T>,
+    ) -> anyhow::Result<HashMap<ChannelName, T>> {
         let channels = self.settings.line.channels.iter();
         channels.map(|(name, channel)| Ok((name.parse()?, part(channel)?))).collect()
     }
@@ -121,11 +124,16 @@ pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpLis
 }
 
 /// Waits for a store that can't be reached; tables that are missing or wrong end the start.
-pub async fn wait_for_tables(clients: &Clients, names: &TableNames, shutdown: &CancellationToken) -> anyhow::Result<()> {
+pub async fn wait_for_tables(
+    clients: &Clients,
+    names: &TableNames,
+    shutdown: &CancellationToken,
+) -> anyhow::Result<()> {
     loop {
         match table::status(&clients.table, names).await {
             Ok(reports) => {
-                let missing: Vec<_> = reports.iter().filter(|report| !report.exists()).map(|report| report.table.as_str()).collect();
+                let missing: Vec<_> =
+                    reports.iter().filter(|report| !report.exists()).map(|report| report.table.as_str()).collect();
                 if !missing.is_empty() {
                     bail!("no table {}: run `stamp-rally table create`", missing.join(", "));
                 }
@@ -148,7 +156,11 @@ pub async fn wait_for_tables(clients: &Clients, names: &TableNames, shutdown: &C
 
 /// Runs server and consumer until the process is asked to stop, then lets both finish. When one of them
 /// ends by itself, the other is stopped too.
-pub async fn run(server: Option<(TcpListener, http::App)>, worker: Option<Worker>, shutdown: CancellationToken) -> anyhow::Result<()> {
+pub async fn run(
+    server: Option<(TcpListener, http::App)>,
+    worker: Option<Worker>,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
     let serve = async {
         let Some((listener, app)) = server else { return Ok(()) };
         let _end = shutdown.clone().drop_guard();
@@ -167,7 +179,8 @@ pub async fn run(server: Option<(TcpListener, http::App)>, worker: Option<Worker
 /// Cancelled by SIGTERM or Ctrl-C.
 pub fn shutdown_signal() -> anyhow::Result<CancellationToken> {
     let shutdown = CancellationToken::new();
-    let (asked, mut term) = (shutdown.clone(), tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?);
+    let (asked, mut term) =
+        (shutdown.clone(), tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?);
     #[expect(clippy::disallowed_methods, reason = "the command line owns it; it ends with the process")]
     tokio::spawn(async move {
         tokio::select! {
@@ -187,7 +200,10 @@ fn metrics_recorder() -> anyhow::Result<PrometheusHandle> {
 
 fn http_channel(channel: &ChannelSettings) -> http::Channel {
     http::Channel {
-        login: LoginChannels { ids: channel.login_channel_ids.clone(), hs256_secret: channel.login_channel_secret.clone() },
+        login: LoginChannels {
+            ids: channel.login_channel_ids.clone(),
+            hs256_secret: channel.login_channel_secret.clone(),
+        },
         webhook_secrets: channel.channel_secrets.clone(),
     }
 }
@@ -201,7 +217,7 @@ fn admin_tokens(settings: &Settings) -> anyhow::Result<AdminTokens> {
         };
         let events = match &token.events {
             EventScope::All => Events::All,
-            EventScope::Listed(ids) => Events::These(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?),
+            EventScope::Only(ids) => Events::These(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?),
         };
         Ok(AdminToken { name: token.name.clone(), role, sha256: token.sha256, events })
     };

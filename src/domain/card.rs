@@ -166,15 +166,17 @@ mod tests {
 
     #[test]
     fn a_card_shows_the_active_stamps_by_order_and_ties_by_id() {
-        let card = StampCard::fold(&[master("c", 2), master("b", 1), master("a", 2)], &facts(&[held("a", 1)]));
+        let (masters, facts) = ([master("c", 2), master("b", 1), master("a", 2)], facts(&[held("a", 1)]));
+        let card = StampCard::fold(&masters, &facts);
         assert_eq!(shown(&card), [("b", false), ("a", true), ("c", false)]);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 3, false));
     }
 
     #[test]
     fn a_held_stamp_stays_listed_after_it_was_made_inactive_but_does_not_count() {
-        let card =
-            StampCard::fold(&[asleep(master("a", 1)), asleep(master("b", 2)), master("c", 3)], &facts(&[held("a", 1)]));
+        let (masters, facts) =
+            ([asleep(master("a", 1)), asleep(master("b", 2)), master("c", 3)], facts(&[held("a", 1)]));
+        let card = StampCard::fold(&masters, &facts);
         assert_eq!(shown(&card), [("a", true), ("c", false)]);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (0, 1, false));
     }
@@ -189,7 +191,8 @@ mod tests {
         let masters = [master("a", 1)];
         let done = completion_due(&event(), &masters, &facts(&[held("a", 1)])).unwrap();
         let facts = Facts { completed: Some(done), ..facts(&[held("a", 1)]) };
-        let card = StampCard::fold(&[master("a", 1), master("b", 2)], &facts);
+        let masters = [master("a", 1), master("b", 2)];
+        let card = StampCard::fold(&masters, &facts);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 2, true));
     }
 

@@ -12,7 +12,10 @@ async fn hanako_acquires_a_stamp_once_and_gets_one_message() {
     let hanako = house.hanako();
 
     let card = hanako.register().await.is(201);
-    assert_eq!((&card.body["acquiredCount"], &card.body["totalCount"], &card.body["completed"]), (&json!(0), &json!(2), &json!(false)));
+    assert_eq!(
+        (&card.body["acquiredCount"], &card.body["totalCount"], &card.body["completed"]),
+        (&json!(0), &json!(2), &json!(false))
+    );
     let first = hanako.acquire("001").await.is(201);
     house.deliver().await;
     assert_eq!(hanako.phone(), ["第1スタンプ 1/2"]);

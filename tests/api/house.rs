@@ -170,7 +170,10 @@ impl House {
 
     /// The same, at a pace.
     pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
-        let stateless = Access::Stateless { messaging_channel_id: "2000000001".to_owned(), channel_secret: SECRET.to_owned().into() };
+        let stateless = Access::Stateless {
+            messaging_channel_id: "2000000001".to_owned(),
+            channel_secret: SECRET.to_owned().into(),
+        };
         let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
         let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
         let delivery = Delivery::new(DeliveryParts {
@@ -253,7 +256,12 @@ fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>) -> App {
 }
 
 fn admin_tokens() -> AdminTokens {
-    let token = |name: &str, role, events| AdminToken { name: name.to_owned(), role, sha256: Sha256::digest(name).into(), events };
+    let token = |name: &str, role, events| AdminToken {
+        name: name.to_owned(),
+        role,
+        sha256: Sha256::digest(name).into(),
+        events,
+    };
     AdminTokens::new(vec![
         token("organiser", Role::Admin, Events::All),
         token("operator", Role::Operator, Events::All),
