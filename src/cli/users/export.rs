@@ -33,8 +33,10 @@ pub(super) async fn export(
     let draft = Draft::of(file)?;
     let (bar, mut part) = (progress(ProgressDrawTarget::stderr()), &draft.file);
     let number = tokio::select! {
-        number = write_all(users, &mut part, &bar) => number?,
+        // First, so that it is listened for before anything is asked.
+        biased;
         _ = tokio::signal::ctrl_c() => bail!("interrupted: nothing is written to {}", file.display()),
+        number = write_all(users, &mut part, &bar) => number?,
     };
     draft.complete()?;
     Ok(writeln!(notes, "{number} participants written to {}", file.display())?)
