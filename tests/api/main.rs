@@ -6,6 +6,7 @@ mod acquire;
 mod commands;
 mod faults;
 mod house;
+mod organiser;
 mod proxy;
 mod store;
 mod tables;
