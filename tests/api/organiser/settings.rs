@@ -178,9 +178,9 @@ async fn stamps_are_made_changed_and_listed_in_order() {
     lost.refuses(412, "version_conflict");
 
     let ids = async |query: &str| {
-        let list = organiser.get(&format!("/{RALLY}/stamps{query}")).await.is(200);
-        let ids = list.body["stamps"].as_array().unwrap().iter().map(|stamp| stamp["stampId"].as_str().unwrap());
-        (ids.map(ToOwned::to_owned).collect::<Vec<_>>(), list.body["nextCursor"].as_str().map(ToOwned::to_owned))
+        let page = organiser.get(&format!("/{RALLY}/stamps{query}")).await.is(200);
+        let ids = page.body["stamps"].as_array().unwrap().iter().map(|stamp| stamp["stampId"].as_str().unwrap());
+        (ids.map(ToOwned::to_owned).collect::<Vec<_>>(), page.body["nextCursor"].as_str().map(ToOwned::to_owned))
     };
     // 001 and 003 share a place; the id decides. The inactive one is there, too.
     assert_eq!(ids("").await, (["001", "003", "002"].map(ToOwned::to_owned).to_vec(), None));
