@@ -114,6 +114,7 @@ impl<'a> Service<'a> {
 }
 
 /// The one table.
+#[must_use]
 pub fn store(settings: &Settings, clients: &Clients) -> Store {
     Store::new(clients.table.clone(), super::store::table_names(settings))
 }
@@ -172,8 +173,8 @@ pub async fn run(
         worker.run(shutdown.clone()).await;
         Ok(())
     };
-    let (served, consumed) = tokio::join!(serve, consume);
-    served.and(consumed)
+    let (served, read) = tokio::join!(serve, consume);
+    served.and(read)
 }
 
 /// Cancelled by SIGTERM or Ctrl-C.
