@@ -173,8 +173,8 @@ pub async fn run(
         worker.run(shutdown.clone()).await;
         Ok(())
     };
-    let (served, read) = tokio::join!(serve, consume);
-    served.and(read)
+    let (http_end, stream_end) = tokio::join!(serve, consume);
+    http_end.and(stream_end)
 }
 
 /// Cancelled by SIGTERM or Ctrl-C.
