@@ -1,0 +1,59 @@
+//! What a token says, checked against who may say it, to whom and when.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::TokenError;
+use crate::domain::{ids::LineUserId, time::Timestamp};
+
+/// The issuer of every ID token (LINE Login: "Verify ID token").
+const ISSUER: &str = "https://access.line.me";
+
+/// The claims that matter. Names, pictures and the rest are never kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Claims {
+    user: LineUserId,
+    audience: String,
+    /// Seconds since 1970, as all times of a token.
+    expires_at: i64,
+    issued_at: i64,
+}
+
+impl Claims {
+    /// Reads the claims; each must be there in LINE's form, and the issuer must be LINE.
+    pub(super) fn read(claims: &Map<String, Value>) -> Result<Self, TokenError> {
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        let seconds = |name: &str| claims.get(name).and_then(Value::as_i64);
+        if text("iss") != Some(ISSUER) {
+            return Err(TokenError::Invalid("issuer"));
+        }
+        let audience = text("aud").ok_or(TokenError::Invalid("audience"))?.to_owned();
+        let user = text("sub").and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid("subject"))?;
+        let issued_at = seconds("iat").ok_or(TokenError::Invalid("issued_at"))?;
+        let expires_at = seconds("exp").ok_or(TokenError::Invalid("expires_at"))?;
+        Ok(Self { user, audience, expires_at, issued_at })
+    }
+
+    /// The user they name, if they are meant for one of `audiences` and good now. `Expired` only if
+    /// all else is right.
+    pub(super) fn user_for(
+        &self,
+        audiences: &[String],
+        leeway: Duration,
+        now: Timestamp,
+    ) -> Result<LineUserId, TokenError> {
+        let leeway = i64::try_from(leeway.as_millis()).unwrap_or(i64::MAX);
+        let millis = |seconds: i64| seconds.saturating_mul(1_000);
+        if !audiences.contains(&self.audience) {
+            return Err(TokenError::Invalid("audience"));
+        }
+        if millis(self.issued_at) > now.as_millis().saturating_add(leeway) {
+            return Err(TokenError::Invalid("issued_at"));
+        }
+        if now.as_millis() >= millis(self.expires_at).saturating_add(leeway) {
+            return Err(TokenError::Expired);
+        }
+        Ok(self.user.clone())
+    }
+}

@@ -1,0 +1,72 @@
+//! LINE's verify endpoint (LINE Login: "Verify ID token"), for `line.verification = "endpoint"`.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, decode_header};
+use serde_json::{Map, Value};
+
+use super::{
+    super::{
+        Platform,
+        answer::{Answer, CallError},
+    },
+    LoginChannels, TokenError,
+    seen::Signing,
+};
+
+const VERIFY: &str = "/oauth2/v2.1/verify";
+
+/// What LINE says about a token: its claims, which the caller checks again.
+pub(super) async fn ask(
+    platform: &Platform,
+    token: &str,
+    accepted: &LoginChannels,
+) -> Result<(Map<String, Value>, Signing), TokenError> {
+    let signing = signing(token, accepted)?;
+    let client_id = unverified_audience(token).filter(|audience| accepted.ids.contains(audience));
+    let client_id = client_id.ok_or(TokenError::Invalid("audience"))?;
+    let form = [("id_token", token), ("client_id", &client_id)];
+    let answer = Answer::to(platform.post(VERIFY).timeout(platform.patience()).form(&form)).await;
+    let claims = claims(answer.map_err(unavailable)?).await?;
+    if claims.get("aud").and_then(Value::as_str) != Some(&client_id) {
+        return Err(TokenError::Invalid("audience"));
+    }
+    Ok((claims, signing))
+}
+
+/// Which kind of key the token says it was signed with; LINE checks whether it was.
+fn signing(token: &str, accepted: &LoginChannels) -> Result<Signing, TokenError> {
+    let header = decode_header(token).map_err(|_| TokenError::Invalid("header"))?;
+    match header.alg {
+        Algorithm::ES256 => Ok(Signing::LineKey),
+        Algorithm::HS256 if accepted.hs256_secret.is_some() => Ok(Signing::LoginSecret),
+        _ => Err(TokenError::Invalid("algorithm")),
+    }
+}
+
+/// The `aud` that the token claims: good for asking LINE about it, and for nothing else.
+fn unverified_audience(token: &str) -> Option<String> {
+    let payload = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
+    let claims: Map<String, Value> = serde_json::from_slice(&payload).ok()?;
+    claims.get("aud")?.as_str().map(str::to_owned)
+}
+
+async fn claims(answer: Answer) -> Result<Map<String, Value>, TokenError> {
+    match answer.status() {
+        200 => answer.object().await.map_err(unavailable),
+        400 => Err(refusal(&answer.object().await.map_err(unavailable)?)),
+        status => Err(unavailable(CallError::Status { status, said: answer.said().await })),
+    }
+}
+
+/// LINE's texts may change; if this one does, people are told that their token is invalid rather
+/// than expired, which sends them to the login all the same.
+fn refusal(body: &Map<String, Value>) -> TokenError {
+    match body.get("error_description").and_then(Value::as_str) {
+        Some("IdToken expired.") => TokenError::Expired,
+        _ => TokenError::Invalid("refused_by_line"),
+    }
+}
+
+fn unavailable(error: CallError) -> TokenError {
+    TokenError::Unavailable(error.into())
+}

@@ -1,0 +1,168 @@
+//! LINE's published keys: one copy for all, fetched by one caller at a time.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::DecodingKey;
+use serde_json::{Map, Value};
+
+use super::super::{
+    Platform,
+    answer::{Answer, CallError},
+};
+use crate::domain::time::Clock;
+
+const CERTS: &str = "/oauth2/v2.1/certs";
+
+/// How long a copy is used before it is fetched again, so that a withdrawn key goes.
+pub(super) const FRESH: Duration = Duration::from_hours(1);
+
+/// Between two attempts while there is no copy at all: everybody waits for it then.
+const WITHOUT_COPY: Duration = Duration::from_secs(1);
+
+/// LINE's keys (LINE Login: "Verify ID token"), by `kid`.
+pub(super) struct KeyRing {
+    platform: Platform,
+    refetch: Duration,
+    clock: Clock,
+    /// Held by the one who fetches.
+    fetching: tokio::sync::Mutex<()>,
+    copy: Mutex<LocalCopy>,
+}
+
+/// What we have. All times are uptimes.
+#[derive(Default)]
+struct LocalCopy {
+    keys: HashMap<String, Arc<DecodingKey>>,
+    fetched_at: Option<Duration>,
+    tried_at: Option<Duration>,
+    failure: Option<Arc<CallError>>,
+}
+
+/// What the copy says about a `kid`.
+enum Found {
+    Fresh(Arc<DecodingKey>),
+    Nothing,
+    /// Known, but the copy should be fetched again.
+    Old(Arc<DecodingKey>),
+}
+
+impl KeyRing {
+    pub(super) fn new(platform: Platform, refetch: Duration, clock: Clock) -> Self {
+        Self { platform, refetch, clock, fetching: tokio::sync::Mutex::default(), copy: Mutex::default() }
+    }
+
+    /// The key that a token names. `None`: LINE has no such key, as far as we could ask.
+    ///
+    /// An unknown `kid` waits for a fetch, unless there was one within `jwks_refetch`. An old copy
+    /// is fetched again by one caller, while the others use it as it is. A copy is kept until
+    /// another takes its place, however often that fails.
+    ///
+    /// # Errors
+    ///
+    /// Without any copy: why there is none.
+    pub(super) async fn find(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, Arc<CallError>> {
+        let found = self.copy().find(kid, self.clock.uptime());
+        let _turn = match found {
+            Found::Fresh(key) => return Ok(Some(key)),
+            Found::Old(key) => match self.fetching.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => return Ok(Some(key)),
+            },
+            Found::Nothing => self.fetching.lock().await,
+        };
+        // Whoever had the turn before may have brought it, or have failed just now.
+        if self.copy().is_worth_a_fetch(kid, self.refetch, self.clock.uptime()) {
+            self.fetch().await;
+        }
+        self.copy().answer(kid)
+    }
+
+    async fn fetch(&self) {
+        self.copy().begin(self.clock.uptime());
+        let request = self.platform.get(CERTS).timeout(self.platform.patience());
+        let outcome = match Answer::to(request).await {
+            Ok(answer) => answer.success().await.and_then(|set| usable_keys(&set)),
+            Err(error) => Err(error),
+        };
+        match &outcome {
+            Ok(keys) => tracing::info!(line.keys.count = keys.len(), "fetched LINE's keys"),
+            Err(error) => tracing::warn!(error = error as &dyn std::error::Error, "can't fetch LINE's keys"),
+        }
+        self.copy().end(outcome, self.clock.uptime());
+    }
+
+    fn copy(&self) -> MutexGuard<'_, LocalCopy> {
+        self.copy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LocalCopy {
+    fn is_old(&self, now: Duration) -> bool {
+        self.fetched_at.is_none_or(|at| now >= at + FRESH)
+    }
+
+    fn find(&self, kid: &str, now: Duration) -> Found {
+        match self.keys.get(kid).map(Arc::clone) {
+            Some(key) if self.is_old(now) => Found::Old(key),
+            Some(key) => Found::Fresh(key),
+            None => Found::Nothing,
+        }
+    }
+
+    fn is_worth_a_fetch(&self, kid: &str, refetch: Duration, now: Duration) -> bool {
+        let pause = if self.fetched_at.is_some() { refetch } else { refetch.min(WITHOUT_COPY) };
+        let rested = self.tried_at.is_none_or(|at| now >= at + pause);
+        rested && (self.is_old(now) || !self.keys.contains_key(kid))
+    }
+
+    /// Counts an attempt when it begins, so that callers who go away in the middle of one can't ask
+    /// for another each time. Without a copy that must not be: who is waiting makes the next.
+    fn begin(&mut self, now: Duration) {
+        if self.fetched_at.is_some() {
+            self.tried_at = Some(now);
+        }
+    }
+
+    fn end(&mut self, outcome: Result<HashMap<String, Arc<DecodingKey>>, CallError>, now: Duration) {
+        self.tried_at = Some(now);
+        match outcome {
+            Ok(keys) => *self = Self { keys, fetched_at: Some(now), tried_at: Some(now), failure: None },
+            Err(error) => self.failure = Some(Arc::new(error)),
+        }
+    }
+
+    fn answer(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, Arc<CallError>> {
+        match (&self.fetched_at, &self.failure) {
+            (None, Some(failure)) => Err(Arc::clone(failure)),
+            _ => Ok(self.keys.get(kid).map(Arc::clone)),
+        }
+    }
+}
+
+/// The ES256 keys of a set. Others, and entries that can't be read, are passed over; a set without
+/// a single one can't be meant.
+fn usable_keys(set: &Map<String, Value>) -> Result<HashMap<String, Arc<DecodingKey>>, CallError> {
+    let entries = set.get("keys").and_then(Value::as_array).into_iter().flatten();
+    let keys: HashMap<_, _> = entries.filter_map(usable_key).collect();
+    if keys.is_empty() { Err(CallError::Form("no usable key")) } else { Ok(keys) }
+}
+
+/// An EC key on P-256 for signatures (RFC 7517, RFC 7518 section 6.2), with its `kid`.
+fn usable_key(entry: &Value) -> Option<(String, Arc<DecodingKey>)> {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str);
+    let is = |name: &str, value: &str| text(name) == Some(value);
+    let is_or_absent = |name: &str, value: &str| entry.get(name).is_none() || is(name, value);
+    let fits = is("kty", "EC") && is("crv", "P-256") && is_or_absent("alg", "ES256") && is_or_absent("use", "sig");
+    let coordinate = |name: &str| {
+        let text = text(name)?;
+        let length = URL_SAFE_NO_PAD.decode(text).ok()?.len();
+        (length == 32).then_some(text)
+    };
+    let key = DecodingKey::from_ec_components(coordinate("x")?, coordinate("y")?).ok()?;
+    fits.then(|| text("kid").map(|kid| (kid.to_owned(), Arc::new(key))))?
+}
