@@ -1,1 +1,307 @@
 //! How far each shard was read, and by whom (table `line-event-consumers`).
+//!
+//! One item per consumer, stream and shard; every write of it is conditional. The **fence** grows with each take-over,
+//! so a worker that lost its lease can't write any more, however late it wakes up. The **beat** grows with each write
+//! of the owner: observers see that it moves, and need no clock but their own.
+//!
+//! | PK | SK | holds |
+//! | --- | --- | --- |
+//! | `CONSUMER#{name}#STREAM#{arn}` | `SHARD#{shardId}` | lease and progress of one shard |
+//! | the same | `WORKER#{id}` | a worker that waits for a lease |
+
+mod items;
+
+use std::{collections::HashMap, fmt};
+
+use aws_sdk_dynamodb::{
+    operation::{delete_item::DeleteItemError, update_item::builders::UpdateItemFluentBuilder},
+    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld},
+};
+
+use crate::domain::time::Timestamp;
+
+use super::{
+    Store, StoreError,
+    guard::{Guarded, guarded},
+    stream::{ListedShard, SequenceNumber, ShardId},
+};
+
+/// Names one run of one worker: never the same twice, so a lease of the run before is somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkerId(String);
+
+impl WorkerId {
+    /// A new name (UUID v4).
+    #[must_use]
+    pub fn made() -> Self {
+        Self(uuid::Uuid::new_v4().to_string())
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for WorkerId {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A stretch of times of facts, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FactSpan {
+    /// The oldest.
+    pub from: Timestamp,
+    /// The newest.
+    pub through: Timestamp,
+}
+
+impl FactSpan {
+    /// Whether a fact of this time lies in it.
+    #[must_use]
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.from <= at && at <= self.through
+    }
+}
+
+/// How far a shard was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Every record up to this one is finished; absent: none is, reading begins at the trim horizon.
+    pub checkpoint: Option<SequenceNumber>,
+    /// Every record of the shard is finished, and the shard is closed.
+    pub finished: bool,
+    /// Records whose facts happened in here may have been handed to LINE although they are not finished
+    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out.
+    pub handed_out: Option<FactSpan>,
+    /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
+    pub doubtful: Vec<FactSpan>,
+}
+
+/// The item of one shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardProgress {
+    /// The shard.
+    pub shard: ShardId,
+    /// The shard that must be finished before. Not there, or no item of it: there is nothing to wait for.
+    pub parent: Option<ShardId>,
+    /// Who reads it; nobody after a graceful stop.
+    pub owner: Option<WorkerId>,
+    /// Grows with each take-over.
+    pub fence: u64,
+    /// Grows with each write of the owner.
+    pub beat: u64,
+    /// How far it was read.
+    pub reached: Reached,
+    /// When it was last written, by the writer's wall clock: for people, and to clear away what is days old.
+    pub updated_at: Timestamp,
+}
+
+/// A worker that waits for a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Who.
+    pub worker: WorkerId,
+    /// Grows while it lives.
+    pub beat: u64,
+}
+
+/// Everything known about who reads a stream, and how far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Board {
+    /// The shards, by name.
+    pub shards: Vec<ShardProgress>,
+    /// Workers without a shard.
+    pub candidates: Vec<Candidate>,
+}
+
+/// The right to read a shard and to write its progress, until somebody else takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The shard.
+    pub shard: ShardId,
+    /// Who holds it.
+    pub owner: WorkerId,
+    /// The fence it was taken with.
+    pub fence: u64,
+}
+
+/// What a write of a lease's holder came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// The lease is somebody else's now: nothing was written, and nothing may be done for this shard any more.
+    Lost,
+    /// It is written.
+    Yes,
+}
+
+/// What the holder of a lease wants with it after a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// To go on.
+    Keep,
+    /// To give it to whoever comes.
+    Release,
+}
+
+/// The progress of one consumer of one stream.
+#[derive(Debug, Clone)]
+pub struct Consumers {
+    store: Store,
+    partition: String,
+}
+
+impl Store {
+    /// The progress of the consumer `name` (two consumers of one stream must not share a name) on a stream.
+    #[must_use]
+    pub fn consumers(&self, name: &str, stream_arn: &str) -> Consumers {
+        Consumers { store: self.clone(), partition: format!("CONSUMER#{name}#STREAM#{stream_arn}") }
+    }
+}
+
+impl Consumers {
+    /// Everything, consistent: one Query (a page per 1 MB, which is thousands of shards).
+    pub async fn board(&self) -> Result<Board, StoreError> {
+        let mut board = Board::default();
+        let mut after = None;
+        loop {
+            let query = self.store.client.query().table_name(&self.store.tables.consumers).consistent_read(true);
+            let query = query.key_condition_expression("PK = :pk");
+            let query = query.expression_attribute_values(":pk", AttributeValue::S(self.partition.clone()));
+            let page = query.set_exclusive_start_key(after).send().await?;
+            for item in page.items.unwrap_or_default() {
+                items::read_into(&mut board, &item)?;
+            }
+            after = page.last_evaluated_key;
+            if after.is_none() {
+                return Ok(board);
+            }
+        }
+    }
+
+    /// Makes the item of a shard that was found; one that is there stays as it is. Parents first: whoever sees a
+    /// child that names a parent relies on the parent's item.
+    pub async fn register(&self, shard: &ListedShard, now: Timestamp) -> Result<(), StoreError> {
+        let item = items::new_shard(&self.partition, shard, now);
+        let put = self.store.client.put_item().table_name(&self.store.tables.consumers).set_item(Some(item));
+        guarded(put.condition_expression("attribute_not_exists(PK)").send().await).map(|_| ())
+    }
+
+    /// Takes the lease of a shard, on condition that nothing happened to it since `seen` was read: `None` if
+    /// somebody was faster. An attempt of ours whose answer got lost is recognised.
+    pub async fn take(
+        &self,
+        seen: &ShardProgress,
+        worker: &WorkerId,
+        now: Timestamp,
+    ) -> Result<Option<ShardProgress>, StoreError> {
+        let update = self
+            .update(items::shard_key(&seen.shard))
+            .update_expression("SET #owner = :me, fence = :next, beat = :beat, updatedAt = :now")
+            .condition_expression("fence = :fence AND beat = :seen")
+            .expression_attribute_names("#owner", "owner")
+            .expression_attribute_values(":me", AttributeValue::S(worker.as_str().to_owned()))
+            .expression_attribute_values(":next", number(seen.fence + 1))
+            .expression_attribute_values(":beat", number(seen.beat + 1))
+            .expression_attribute_values(":fence", number(seen.fence))
+            .expression_attribute_values(":seen", number(seen.beat))
+            .expression_attribute_values(":now", AttributeValue::S(now.to_string()))
+            .return_values_on_condition_check_failure(AllOld);
+        Ok(match guarded(update.send().await)? {
+            // Every write changes the beat, so the rest of the item is as it was seen.
+            Guarded::Done => {
+                let (owner, fence, beat) = (Some(worker.clone()), seen.fence + 1, seen.beat + 1);
+                Some(ShardProgress { owner, fence, beat, updated_at: now, ..seen.clone() })
+            }
+            Guarded::Refused(found) => {
+                let found = found.as_ref().map(items::shard).transpose()?;
+                found.filter(|item| item.owner.as_ref() == Some(worker) && item.fence == seen.fence + 1)
+            }
+        })
+    }
+
+    /// Writes how far a shard was read; this renews the lease too. Repeating it is harmless.
+    pub async fn save(
+        &self,
+        lease: &Lease,
+        reached: &Reached,
+        hold: Hold,
+        now: Timestamp,
+    ) -> Result<Saved, StoreError> {
+        let (set, removed, values) = items::progress(reached);
+        let removed = if hold == Hold::Release { [removed, vec!["#owner"]].concat() } else { removed };
+        let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
+        let update = self
+            .update(items::shard_key(&lease.shard))
+            .update_expression(format!("SET beat = beat + :one, updatedAt = :now{set}{remove}"))
+            .condition_expression("#owner = :me AND fence = :fence")
+            .expression_attribute_names("#owner", "owner")
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":me", AttributeValue::S(lease.owner.as_str().to_owned()))
+            .expression_attribute_values(":fence", number(lease.fence))
+            .expression_attribute_values(":now", AttributeValue::S(now.to_string()));
+        let update =
+            values.into_iter().fold(update, |update, (name, value)| update.expression_attribute_values(name, value));
+        Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
+            Guarded::Done => Saved::Yes,
+            Guarded::Refused(found) => {
+                let found = found.as_ref().map(items::shard).transpose()?;
+                // Our own release, whose answer got lost, has taken the owner away already.
+                let ours = found.is_some_and(|item| item.owner.is_none() && item.fence == lease.fence);
+                if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost }
+            }
+        })
+    }
+
+    /// Shows the others that a worker without a shard is there.
+    pub async fn stand_by(&self, worker: &WorkerId) -> Result<(), StoreError> {
+        let update = self.update(items::worker_key(worker)).update_expression("ADD beat :one");
+        let sent = update.expression_attribute_values(":one", number(1)).send().await;
+        sent.map(|_| ()).map_err(StoreError::from)
+    }
+
+    /// Takes away the sign of life of a worker that stopped, got a shard, or is dead.
+    pub async fn forget_worker(&self, worker: &WorkerId) -> Result<(), StoreError> {
+        let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
+        let delete = delete.set_key(Some(self.key(items::worker_key(worker))));
+        delete.send().await.map(|_| ()).map_err(StoreError::from)
+    }
+
+    /// Takes away the item of a shard that is finished and that the stream has forgotten.
+    pub async fn forget_shard(&self, shard: &ShardId) -> Result<(), StoreError> {
+        let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
+        let delete = delete.set_key(Some(self.key(items::shard_key(shard)))).condition_expression("finished = :yes");
+        match delete.expression_attribute_values(":yes", AttributeValue::Bool(true)).send().await {
+            Ok(_) => Ok(()),
+            // It is not finished after all, or gone already.
+            Err(failure)
+                if failure.as_service_error().is_some_and(DeleteItemError::is_conditional_check_failed_exception) =>
+            {
+                Ok(())
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    fn update(&self, sort: String) -> UpdateItemFluentBuilder {
+        let update = self.store.client.update_item().table_name(&self.store.tables.consumers);
+        update.set_key(Some(self.key(sort)))
+    }
+
+    fn key(&self, sort: String) -> HashMap<String, AttributeValue> {
+        items::key(&self.partition, sort)
+    }
+}
+
+fn number(value: u64) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
