@@ -1,1 +1,99 @@
-//! delivery
+//! Messages out: what the stream brings becomes pushes, and pushes become marks.
+//!
+//! | file | holds | I/O |
+//! | --- | --- | --- |
+//! | [`handler`] | one notice: pass over, push, mark, or park | store, LINE |
+//! | [`retry`] | one notice until nothing more is to be done now | time |
+//! | [`drain`] | what is held, when its channel goes on | store, LINE |
+//! | [`channel`], [`pace`], [`message`], [`outcome`] | a channel's health and speed, texts, names | none but waiting |
+//! | [`lease`], [`shards`], [`lanes`], [`window`], [`coverage`] | who reads what, in which order, how far: state machines | none |
+//! | [`shard`], [`worker`] | the loops around them | stream, progress |
+//!
+//! Whatever happens may happen twice: every write is guarded, every push carries a key that LINE knows again.
+
+pub mod channel;
+pub mod coverage;
+pub mod drain;
+pub mod handler;
+pub mod lanes;
+pub mod lease;
+pub mod message;
+pub mod outcome;
+pub mod pace;
+pub mod retry;
+pub mod shard;
+pub mod shards;
+pub mod window;
+pub mod worker;
+
+#[cfg(test)]
+mod simulation;
+
+use std::{sync::Arc, time::Duration};
+
+pub use handler::{Delivery, DeliveryParts};
+pub use outcome::{Outcome, Tally};
+pub use worker::Worker;
+
+/// The pace of delivery (configuration section `delivery`).
+#[derive(Debug, Clone)]
+pub struct DeliverySettings {
+    /// Pushes a second on one channel, all workers together; at least 1.
+    pub pushes_per_second: u32,
+    /// How long to wait between two reads of a shard while records come.
+    pub poll_interval: Duration,
+    /// How many notices of one channel are worked on at once.
+    pub concurrency: usize,
+    /// Within this time the shards of a dead worker move to another one.
+    pub lease: Duration,
+    /// How often a held channel is tried.
+    pub hold_probe: Duration,
+}
+
+impl Default for DeliverySettings {
+    fn default() -> Self {
+        Self {
+            pushes_per_second: 100,
+            poll_interval: Duration::from_millis(250),
+            concurrency: 32,
+            lease: Duration::from_secs(15),
+            hold_probe: Duration::from_secs(30),
+        }
+    }
+}
+
+/// How long a notice is tried again and again before it is parked, and how fast.
+#[derive(Clone)]
+pub struct Patience {
+    /// The longest first pause; it doubles each time.
+    pub first_pause: Duration,
+    /// No pause is longer.
+    pub longest_pause: Duration,
+    /// How long a notice on the ordinary path may wait for LINE: the stream stands behind it.
+    pub ordinary: Duration,
+    /// How long a held notice is tried in one go.
+    pub held: Duration,
+    /// A part from 0 to 1, anew each time: pauses are jittered with it.
+    pub chance: Arc<dyn Fn() -> f64 + Send + Sync>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_millis(200),
+            longest_pause: Duration::from_secs(10),
+            ordinary: Duration::from_secs(30),
+            held: Duration::from_secs(5),
+            chance: Arc::new(fastrand::f64),
+        }
+    }
+}
+
+impl Patience {
+    /// The pause before attempt `n` (1 = the first repetition): exponential, full jitter (AWS Architecture Blog:
+    /// "Exponential Backoff And Jitter"), never zero.
+    fn pause(&self, n: u32) -> Duration {
+        let most = self.first_pause.saturating_mul(1 << n.saturating_sub(1).min(16)).min(self.longest_pause);
+        most.mul_f64((self.chance)().clamp(0.0, 1.0)).max(Duration::from_millis(1))
+    }
+}

@@ -1,0 +1,298 @@
+//! One channel: whether it can send, how fast, and how many at once. Channels never wait for one another.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::Semaphore, time::Instant};
+
+use crate::domain::{ids::ChannelName, time::Timestamp};
+use crate::line::messaging::Messenger;
+
+use super::{
+    DeliverySettings,
+    pace::{Pace, Turn},
+};
+
+/// So many failures in a row, for at least [`FAILING`], and a channel is held: what comes is parked at once.
+const FAILURES: u32 = 50;
+
+/// See [`FAILURES`]. A fast channel makes fifty failures of one hiccup.
+const FAILING: Duration = Duration::from_secs(10);
+
+/// Why a notice is held (`noticeReason`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldReason {
+    /// No channel of that name is configured here.
+    ChannelUnknown,
+    /// An earlier notice of the same person is held, and order is kept.
+    EarlierHeld,
+    /// LINE has not answered for long.
+    LineUnavailable,
+    /// The month's messages are used up.
+    MonthlyLimit,
+    /// LINE refuses our channel access token.
+    NotAuthorized,
+    /// Something of the participant in the store can't be read.
+    Unreadable,
+}
+
+impl HoldReason {
+    /// As `noticeReason` spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ChannelUnknown => "channel_unknown",
+            Self::EarlierHeld => "earlier_held",
+            Self::LineUnavailable => "line_unavailable",
+            Self::MonthlyLimit => "monthly_limit",
+            Self::NotAuthorized => "not_authorized",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// Whether a push may be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Try {
+    /// The channel is held.
+    No(HoldReason),
+    /// The channel is held, and this push is the one that finds out whether it still must be.
+    Probe,
+    /// The channel is well.
+    Yes,
+}
+
+/// Whether a channel can send: pure, time is handed in.
+#[derive(Debug, Clone, Default)]
+pub struct Health {
+    held: Option<Held>,
+    failures: u32,
+    failing_since: Duration,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    reason: HoldReason,
+    probe_at: Duration,
+}
+
+impl Health {
+    /// Asks for a push. A probe is given out once per `every`.
+    pub fn may_try(&mut self, now: Duration, every: Duration) -> Try {
+        match &mut self.held {
+            None => Try::Yes,
+            Some(held) if now < held.probe_at => Try::No(held.reason),
+            Some(held) => {
+                held.probe_at = now + every;
+                Try::Probe
+            }
+        }
+    }
+
+    /// Whether a push would be tried now.
+    #[must_use]
+    pub fn would_try(&self, now: Duration) -> bool {
+        self.held.is_none_or(|held| now >= held.probe_at)
+    }
+
+    /// LINE answered about a message: the channel is well. True if it was held.
+    pub fn answered(&mut self) -> bool {
+        self.failures = 0;
+        self.held.take().is_some()
+    }
+
+    /// An attempt failed in a way that passes. True if the channel is held now and was not.
+    pub fn failed(&mut self, now: Duration, every: Duration) -> bool {
+        if self.failures == 0 {
+            self.failing_since = now;
+        }
+        self.failures = self.failures.saturating_add(1);
+        let enough = self.failures >= FAILURES && now.saturating_sub(self.failing_since) >= FAILING;
+        enough && self.hold(HoldReason::LineUnavailable, now, every)
+    }
+
+    /// The channel can't send. True if it wasn't held before.
+    pub fn hold(&mut self, reason: HoldReason, now: Duration, every: Duration) -> bool {
+        self.held.replace(Held { reason, probe_at: now + every }).is_none()
+    }
+
+    /// Why it is held, if it is.
+    #[must_use]
+    pub fn held(&self) -> Option<HoldReason> {
+        self.held.map(|held| held.reason)
+    }
+}
+
+/// A channel of the configuration, as delivery uses it.
+pub struct Channel {
+    /// Its name.
+    pub name: ChannelName,
+    /// Its way to LINE.
+    pub messenger: Messenger,
+    /// How many of its notices may be worked on.
+    pub permits: Semaphore,
+    /// Since when, by the wall clock, it is held: for metrics.
+    held_since: Mutex<Option<Timestamp>>,
+    health: Mutex<Health>,
+    every: Duration,
+    pace: Mutex<Pace>,
+    queue: tokio::sync::Mutex<()>,
+    started: Instant,
+}
+
+impl Channel {
+    fn new(name: ChannelName, messenger: Messenger, settings: &DeliverySettings) -> Self {
+        Self {
+            name,
+            messenger,
+            permits: Semaphore::new(settings.concurrency.max(1)),
+            held_since: Mutex::default(),
+            health: Mutex::default(),
+            every: settings.hold_probe,
+            pace: Mutex::default(),
+            queue: tokio::sync::Mutex::default(),
+            started: Instant::now(),
+        }
+    }
+
+    /// Waits until a push may be made; first come, first served, one sleeper for all who wait.
+    pub async fn turn(&self) {
+        let _first = self.queue.lock().await;
+        loop {
+            let turn = locked(&self.pace).at(self.started.elapsed());
+            match turn {
+                Turn::Go => return,
+                // The share may have grown meanwhile.
+                Turn::Wait(time) => tokio::time::sleep(time.min(Duration::from_millis(200))).await,
+            }
+        }
+    }
+
+    /// Changes its share of pushes a second (see [`Pace::set_share`]).
+    pub fn set_share(&self, share: u32, after: Duration) {
+        locked(&self.pace).set_share(share, self.started.elapsed(), after);
+    }
+
+    /// Asks for a push; `uptime` as the clock tells it.
+    pub fn may_try(&self, uptime: Duration) -> Try {
+        locked(&self.health).may_try(uptime, self.every)
+    }
+
+    /// Whether a push would be tried now.
+    pub fn would_try(&self, uptime: Duration) -> bool {
+        locked(&self.health).would_try(uptime)
+    }
+
+    /// Why it is held, if it is.
+    pub fn held(&self) -> Option<HoldReason> {
+        locked(&self.health).held()
+    }
+
+    /// LINE answered about a message. True if the channel was held until now.
+    pub fn answered(&self) -> bool {
+        let goes_on = locked(&self.health).answered();
+        if goes_on {
+            *locked(&self.held_since) = None;
+            metrics::gauge!("stamp_rally_channel_held", "channel" => self.name.to_string()).set(0.0);
+            tracing::info!(channel = %self.name, "the channel goes on");
+        }
+        goes_on
+    }
+
+    /// An attempt failed in a way that passes.
+    pub fn failed(&self, uptime: Duration, now: Timestamp) {
+        if locked(&self.health).failed(uptime, self.every) {
+            self.tell_held(HoldReason::LineUnavailable, now);
+        }
+    }
+
+    /// The channel can't send.
+    pub fn hold(&self, reason: HoldReason, uptime: Duration, now: Timestamp) {
+        if locked(&self.health).hold(reason, uptime, self.every) {
+            self.tell_held(reason, now);
+        }
+    }
+
+    fn tell_held(&self, reason: HoldReason, now: Timestamp) {
+        *locked(&self.held_since) = Some(now);
+        metrics::gauge!("stamp_rally_channel_held", "channel" => self.name.to_string()).set(1.0);
+        tracing::error!(channel = %self.name, reason = reason.as_str(), "the channel is held: its notices are parked");
+    }
+}
+
+/// All channels of the configuration.
+pub struct Channels(HashMap<ChannelName, Channel>);
+
+impl Channels {
+    /// Channels by their messengers.
+    #[must_use]
+    pub fn new(messengers: HashMap<ChannelName, Messenger>, settings: &DeliverySettings) -> Self {
+        let channel =
+            |(name, messenger): (ChannelName, Messenger)| (name.clone(), Channel::new(name, messenger, settings));
+        Self(messengers.into_iter().map(channel).collect())
+    }
+
+    /// The channel of this name, if it is configured.
+    #[must_use]
+    pub fn find(&self, name: &ChannelName) -> Option<&Channel> {
+        self.0.get(name)
+    }
+
+    /// Changes the share of all of them.
+    pub fn set_share(&self, share: u32, after: Duration) {
+        self.0.values().for_each(|channel| channel.set_share(share, after));
+    }
+}
+
+/// A lock whose holder panicked still holds plain values that are whole.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROBE: Duration = Duration::from_secs(30);
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_held_channel_is_tried_once_a_probe_and_goes_on_when_line_answers() {
+        let mut health = Health::default();
+        assert!(health.hold(HoldReason::MonthlyLimit, at(0), PROBE));
+        assert_eq!(health.may_try(at(29), PROBE), Try::No(HoldReason::MonthlyLimit));
+        assert_eq!(health.may_try(at(30), PROBE), Try::Probe);
+        assert_eq!(health.may_try(at(30), PROBE), Try::No(HoldReason::MonthlyLimit), "one probe at a time");
+        assert!(health.answered() && !health.answered());
+        assert_eq!(health.may_try(at(31), PROBE), Try::Yes);
+    }
+
+    #[test]
+    fn fifty_failures_within_a_hiccup_hold_nothing() {
+        let mut health = Health::default();
+        assert!((0..100).all(|_| !health.failed(at(1), PROBE)));
+        assert_eq!(health.may_try(at(1), PROBE), Try::Yes);
+    }
+
+    #[test]
+    fn a_channel_that_has_failed_fifty_times_and_for_ten_seconds_is_held() {
+        let mut health = Health::default();
+        let held = (0..60).map(|n| health.failed(at(n / 3), PROBE)).position(|held| held);
+        assert_eq!(held, Some(49));
+        assert_eq!(health.may_try(at(20), PROBE), Try::No(HoldReason::LineUnavailable));
+    }
+
+    #[test]
+    fn one_success_ends_the_row_of_failures() {
+        let mut health = Health::default();
+        (0..49).for_each(|n| assert!(!health.failed(at(n), PROBE)));
+        health.answered();
+        assert!(!health.failed(at(49), PROBE));
+    }
+}

@@ -1,0 +1,132 @@
+//! Which facts a shard's progress says may have been handed to LINE: pure.
+//!
+//! After a crash somebody must be able to tell what was certainly never tried. So before a record is handed out, the
+//! stored span must contain the time of its fact. The span is written ahead, so that this costs at most one write a
+//! second however many records there are.
+
+use std::time::Duration;
+
+use crate::domain::time::Timestamp;
+use crate::store::progress::FactSpan;
+
+/// How far ahead of now the span reaches: facts of the next moments are covered without a write.
+const AHEAD: Duration = Duration::from_secs(2);
+
+/// How far behind now the span begins at least: a completed card's fact is dated by its last stamp, whose own notice is
+/// finished by then.
+const BEHIND: Duration = Duration::from_secs(5);
+
+/// What is stored, and what the worker before may have tried.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    stored: Option<FactSpan>,
+    inherited: Option<FactSpan>,
+}
+
+impl Coverage {
+    /// Begins with the span that the last holder of the shard left.
+    #[must_use]
+    pub fn inherit(stored: Option<FactSpan>) -> Self {
+        Self { stored, inherited: stored }
+    }
+
+    /// Whether a record with a fact of this time may be handed out.
+    #[must_use]
+    pub fn covers(&self, at: Timestamp) -> bool {
+        self.stored.is_some_and(|span| span.contains(at))
+    }
+
+    /// Whether the holder before may have tried it.
+    #[must_use]
+    pub fn is_doubtful(&self, at: Timestamp) -> bool {
+        self.inherited.is_some_and(|span| span.contains(at))
+    }
+
+    /// Everything that the holder before can have handed out was read again.
+    pub fn caught_up(&mut self) {
+        self.inherited = None;
+    }
+
+    /// What the holder before can have handed out can't be read again.
+    pub fn cut_off(&mut self) -> Option<FactSpan> {
+        self.inherited.take()
+    }
+
+    /// The span to write now: all that is unfinished, what the holder before may have tried, and the moments around
+    /// now. Its end never goes back. From now on it may be what is stored, so only what both spans contain is covered
+    /// until [`Coverage::stored`] says that it is.
+    #[must_use]
+    pub fn next(&mut self, unfinished: Option<FactSpan>, now: Timestamp) -> FactSpan {
+        let around = FactSpan { from: now.plus_millis(-millis(BEHIND)), through: now.plus_millis(millis(AHEAD)) };
+        let all = [Some(around), unfinished, self.inherited].into_iter().flatten();
+        let from = all.clone().map(|span| span.from).min().unwrap_or(around.from);
+        let through = all.chain(self.stored).map(|span| span.through).max().unwrap_or(around.through);
+        if let Some(stored) = &mut self.stored {
+            stored.from = stored.from.max(from);
+        }
+        FactSpan { from, through }
+    }
+
+    /// The span is stored.
+    pub fn stored(&mut self, span: FactSpan) {
+        self.stored = Some(span);
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1_780_000_000_000 + seconds * 1000).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_handed_out_before_it_is_covered() {
+        let mut coverage = Coverage::default();
+        assert!(!coverage.covers(at(0)));
+        let span = coverage.next(Some(FactSpan { from: at(-600), through: at(-300) }), at(0));
+        coverage.stored(span);
+        assert!(coverage.covers(at(-600)) && coverage.covers(at(-300)) && coverage.covers(at(2)));
+        assert!(!coverage.covers(at(-601)) && !coverage.covers(at(3)));
+    }
+
+    #[test]
+    fn facts_of_the_next_two_seconds_need_no_write_of_their_own() {
+        let mut coverage = Coverage::default();
+        let span = coverage.next(None, at(0));
+        coverage.stored(span);
+        assert!(coverage.covers(at(1)), "acquired a second after the write");
+        assert!(coverage.covers(at(-4)), "a completed card, dated by its last stamp");
+    }
+
+    #[test]
+    fn what_the_holder_before_may_have_tried_stays_doubtful_until_it_was_all_read_again() {
+        let mut coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(-80) }));
+        assert!(coverage.is_doubtful(at(-85)) && !coverage.is_doubtful(at(-79)));
+        assert_eq!(coverage.next(None, at(0)), FactSpan { from: at(-90), through: at(2) });
+        coverage.caught_up();
+        assert!(!coverage.is_doubtful(at(-85)));
+        assert_eq!(coverage.next(None, at(0)), FactSpan { from: at(-5), through: at(2) });
+    }
+
+    #[test]
+    fn a_fact_from_a_clock_that_runs_ahead_is_covered_too() {
+        let mut coverage = Coverage::default();
+        assert_eq!(coverage.next(Some(FactSpan { from: at(30), through: at(30) }), at(0)).through, at(30));
+    }
+
+    #[test]
+    fn while_a_write_is_under_way_only_what_both_spans_contain_is_covered() {
+        let mut coverage = Coverage::default();
+        let wide = coverage.next(Some(FactSpan { from: at(-600), through: at(-600) }), at(0));
+        coverage.stored(wide);
+        let _sent = coverage.next(None, at(10));
+        assert!(!coverage.covers(at(-600)), "it may be stored already, whether or not its answer comes");
+        assert!(!coverage.covers(at(11)), "and it may not be");
+    }
+}

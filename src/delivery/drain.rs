@@ -1,0 +1,131 @@
+//! What is held, when its channel goes on: in order per participant, at the channel's pace.
+//!
+//! Several workers may drain at once: pushes carry the same keys and marks are guarded. To spare work, one of them does.
+
+use std::{collections::HashSet, sync::atomic::Ordering};
+
+use futures_util::{StreamExt as _, stream};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::{
+    event::Event,
+    fact::Fact,
+    ids::{EventId, LineUserId},
+    notice::{NoticeId, NoticeStatus, ParkedState},
+    time::Timestamp,
+};
+use crate::store::{
+    StoreError,
+    listing::{Direction, Wanted},
+};
+
+use super::{
+    Delivery, Outcome, Tally,
+    handler::{Call, Path, Standing},
+};
+
+/// Rows a page of a list.
+const PAGE: usize = 200;
+
+impl Delivery {
+    /// Tries what is held of every event whose channel may be tried, one at first where the channel is held itself, and
+    /// the rest when that one went through. Tells what became of them; those that stay held are not told.
+    pub async fn drain(&self, stop: &CancellationToken) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        let mut wanted = first_page();
+        loop {
+            let page = self.parts.store.events(&wanted).await?;
+            for event in &page.rows {
+                tally.add(&self.drain_event(event, stop).await?);
+            }
+            wanted.after = page.next;
+            if wanted.after.is_none() || stop.is_cancelled() {
+                return Ok(tally);
+            }
+        }
+    }
+
+    /// Every page is read before the next one is worked on: work takes rows out of the list.
+    async fn drain_event(&self, event: &Event, stop: &CancellationToken) -> Result<Tally, StoreError> {
+        let (mut tally, mut done) = (Tally::default(), HashSet::new());
+        let mut wanted = first_page();
+        while self.may_drain(event) && !stop.is_cancelled() {
+            let page = self.parts.store.parked(&event.event_id, ParkedState::Held, &wanted).await?;
+            let rows = page.rows.iter().map(|fact| fact.line_user_id().clone());
+            let mut participants: Vec<LineUserId> = rows.filter(|user| done.insert(user.clone())).collect();
+            if self.is_held(event) && !participants.is_empty() {
+                // One that LINE can't take must not be the one that is tried each time.
+                let place = self.parts.probes.fetch_add(1, Ordering::Relaxed) % participants.len();
+                participants.rotate_left(place);
+            }
+            let mut participants = participants.into_iter();
+            // While the channel is held, one participant after another: the first whose notice goes through opens it.
+            while self.is_held(event) && self.may_drain(event) {
+                let Some(user) = participants.next() else { break };
+                tally.add(&self.drain_participant(&event.event_id, &user, stop).await);
+            }
+            let rest = stream::iter(participants).map(|user| async move {
+                if self.may_drain(event) {
+                    self.drain_participant(&event.event_id, &user, stop).await
+                } else {
+                    Tally::default()
+                }
+            });
+            let rest = rest.buffer_unordered(self.settings().concurrency.max(1));
+            rest.for_each(|drained| {
+                tally.add(&drained);
+                std::future::ready(())
+            })
+            .await;
+            wanted.after = page.next;
+            if wanted.after.is_none() {
+                break;
+            }
+        }
+        Ok(tally)
+    }
+
+    /// One participant's held notices in the order of their facts, until one of them stays held.
+    async fn drain_participant(&self, event_id: &EventId, user: &LineUserId, stop: &CancellationToken) -> Tally {
+        let mut tally = Tally::default();
+        let facts = match self.parts.store.facts(event_id, user).await {
+            Ok(facts) => facts,
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(event.id = %event_id, error, "held notices of a participant could not be read");
+                return tally;
+            }
+        };
+        for (notice, since) in facts.in_order().iter().filter_map(held) {
+            let call = Call { notice, since, doubtful: false, path: Path::Held, standing: Standing::always() };
+            match self.deliver(&call, stop).await {
+                Outcome::Wait | Outcome::Parked(ParkedState::Held) => break,
+                outcome => tally.count(outcome),
+            }
+        }
+        tally
+    }
+
+    /// Whether trying makes sense: the event is over (its held notices expire), or its channel may be tried.
+    fn may_drain(&self, event: &Event) -> bool {
+        let channel = self.parts.channels.find(&event.channel);
+        event.window.is_over(self.clock().now())
+            || channel.is_some_and(|channel| channel.would_try(self.clock().uptime()))
+    }
+
+    fn is_held(&self, event: &Event) -> bool {
+        self.parts.channels.find(&event.channel).is_some_and(|channel| channel.held().is_some())
+    }
+}
+
+fn first_page() -> Wanted {
+    Wanted { direction: Direction::Asc, limit: PAGE, after: None }
+}
+
+/// A held notice and the time of its fact.
+fn held(fact: &Fact) -> Option<(NoticeId, Timestamp)> {
+    let (key, status) = fact.notice()?;
+    let is_held = matches!(status, NoticeStatus::Parked(parked) if parked.state == ParkedState::Held);
+    let notice = || NoticeId { event_id: fact.event_id().clone(), line_user_id: fact.line_user_id().clone(), key };
+    is_held.then(|| (notice(), fact.at()))
+}

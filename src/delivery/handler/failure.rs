@@ -1,0 +1,107 @@
+//! What follows from a push or a store that failed.
+
+use crate::domain::time::Timestamp;
+use crate::line::messaging::PushError;
+use crate::store::StoreError;
+
+use super::{Call, Parts, Pass, RETRY_LIMIT, Tries, pass::Verdict};
+use crate::delivery::channel::{Channel, HoldReason};
+
+impl Parts {
+    /// Sorts a failed push: whose trouble is it, and may the message have been accepted?
+    pub(super) async fn push_failed(
+        &self,
+        channel: &Channel,
+        call: &Call,
+        tries: &mut Tries,
+        began: Timestamp,
+        tried_at: Option<Timestamp>,
+        error: PushError,
+    ) -> Result<Pass, StoreError> {
+        tracing::debug!(channel = %channel.name, error = &error as &dyn std::error::Error, "a push failed");
+        match error {
+            PushError::Ambiguous(_) => {
+                tries.noted |= tried_at.is_some();
+                let tried_at = *tries.ambiguous.get_or_insert(tried_at.unwrap_or(began));
+                self.note_attempt(call, tries).await?;
+                self.again(channel, call, tries, Some(tried_at)).await
+            }
+            PushError::MonthlyLimit if self.is_used_up(channel).await => {
+                channel.hold(HoldReason::MonthlyLimit, self.clock.uptime(), self.clock.now());
+                self.hold_if_needed(call, tried_at, HoldReason::MonthlyLimit).await
+            }
+            PushError::MonthlyLimit | PushError::RateLimited | PushError::Unreachable(_) => {
+                self.again(channel, call, tries, tried_at).await
+            }
+            PushError::Refused { status, message } => {
+                if channel.answered() {
+                    self.goes_on.notify_one();
+                }
+                self.park(call, tried_at, Verdict::failed(status, message, self.clock.now())).await
+            }
+            PushError::Unauthorized { status, message } => {
+                tracing::warn!(channel = %channel.name, status, said = message, "LINE refuses the channel access token");
+                channel.hold(HoldReason::NotAuthorized, self.clock.uptime(), self.clock.now());
+                self.hold_if_needed(call, tried_at, HoldReason::NotAuthorized).await
+            }
+        }
+    }
+
+    /// Once more with the same key, unless it has waited too long or must not be repeated.
+    async fn again(
+        &self,
+        channel: &Channel,
+        call: &Call,
+        tries: &Tries,
+        tried_at: Option<Timestamp>,
+    ) -> Result<Pass, StoreError> {
+        channel.failed(self.clock.uptime(), self.clock.now());
+        metrics::counter!("stamp_rally_push_retries_total", "channel" => channel.name.to_string()).increment(1);
+        let too_old = self.clock.now().since(call.since) > RETRY_LIMIT;
+        if tried_at.is_some() && too_old {
+            return self.park(call, tried_at, Verdict::unknown()).await;
+        }
+        if too_old || tries.out_of_patience || channel.held().is_some() {
+            return self.hold_if_needed(call, tried_at, HoldReason::LineUnavailable).await;
+        }
+        Ok(Pass::Again)
+    }
+
+    /// LINE's two 429s differ in their text alone, and a large delivery elsewhere can reserve what is left for a while:
+    /// the quota endpoints decide. If they can't be asked, the text counts.
+    async fn is_used_up(&self, channel: &Channel) -> bool {
+        match channel.messenger.quota().await {
+            Ok(quota) => quota.is_used_up(),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(channel = %channel.name, error, "the month's quota could not be read");
+                true
+            }
+        }
+    }
+
+    /// The store did not do as asked. While it can't answer, nothing can be done but wait. What it will never do
+    /// (something of this participant can't be read) must not stop the shard: the notice is held, and tried again with
+    /// the others that are.
+    pub(super) async fn store_failed(&self, call: &Call, tries: &mut Tries, error: &StoreError) -> Pass {
+        let broken = matches!(error, StoreError::Broken { .. });
+        tell(call, error);
+        if !broken {
+            return Pass::Again;
+        }
+        if tries.accepted.is_some() || !tries.out_of_patience {
+            return Pass::Again;
+        }
+        self.hold(call, tries, HoldReason::Unreadable).await.unwrap_or(Pass::Again)
+    }
+}
+
+fn tell(call: &Call, error: &StoreError) {
+    let cause = error as &dyn std::error::Error;
+    let (event, notice) = (&call.notice.event_id, &call.notice.key);
+    if matches!(error, StoreError::Broken { .. }) {
+        tracing::error!(event.id = %event, ?notice, error = cause, "a notice can't be worked on");
+    } else {
+        tracing::warn!(event.id = %event, ?notice, error = cause, "the store can't answer: the notice waits");
+    }
+}

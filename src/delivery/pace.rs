@@ -1,0 +1,168 @@
+//! How many pushes a second a worker may make on one channel: pure, time is handed in.
+//!
+//! `delivery.pushes_per_second` is shared among the workers that hold shards: their [`share`]s add up to it exactly. A
+//! worker that gets a smaller share keeps to it at once, one that gets a larger share waits for a second, so that the
+//! others' pushes of the last second still fit.
+
+use std::{collections::VecDeque, time::Duration};
+
+/// The stretch of time that the limit speaks of.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A push that came late may be made up for within this time: timers are coarse.
+const CATCH_UP: Duration = Duration::from_millis(20);
+
+/// Whether a push may be made now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It may, and is counted.
+    Go,
+    /// Not yet: ask again after this time.
+    Wait(Duration),
+}
+
+/// The pushes of one worker on one channel: evenly spaced, and in no second more than its share.
+#[derive(Debug, Clone, Default)]
+pub struct Pace {
+    share: u32,
+    raised: Option<(Duration, u32)>,
+    next: Duration,
+    last_second: VecDeque<Duration>,
+}
+
+impl Pace {
+    /// Changes the share. A larger one counts `after` this long (at least the second in which others may still have
+    /// made their pushes), a smaller one at once.
+    pub fn set_share(&mut self, share: u32, now: Duration, after: Duration) {
+        self.settle(now);
+        match self.raised {
+            // The same raise again keeps its moment.
+            Some((_, coming)) if coming == share => {}
+            _ if share > self.share => self.raised = Some((now + after, share)),
+            _ => (self.share, self.raised) = (share, None),
+        }
+    }
+
+    /// Asks for a push at `now`, a time since some fixed moment.
+    pub fn at(&mut self, now: Duration) -> Turn {
+        self.settle(now);
+        while self.last_second.front().is_some_and(|push| now.saturating_sub(*push) >= SECOND) {
+            self.last_second.pop_front();
+        }
+        if self.share == 0 {
+            return Turn::Wait(self.raised.map_or(SECOND, |(from, _)| from.saturating_sub(now)));
+        }
+        if now < self.next {
+            return Turn::Wait(self.next.saturating_sub(now));
+        }
+        if let Some(oldest) = self.last_second.front().filter(|_| self.last_second.len() >= self.share as usize) {
+            return Turn::Wait((*oldest + SECOND).saturating_sub(now));
+        }
+        self.last_second.push_back(now);
+        self.next = self.next.max(now.saturating_sub(CATCH_UP)) + SECOND / self.share;
+        Turn::Go
+    }
+
+    fn settle(&mut self, now: Duration) {
+        if let Some((from, share)) = self.raised.filter(|(from, _)| *from <= now) {
+            (self.share, self.raised) = (share, None);
+            // Begins anew: what the smaller share had planned is no plan for the larger.
+            self.next = self.next.min(from + SECOND / share.max(1));
+        }
+    }
+}
+
+/// How a channel's pushes per second are dealt to `workers`, by their place among them: the shares add up to `rate`.
+/// Where there are more workers than pushes, the last ones get none.
+#[must_use]
+pub fn share(rate: u32, place: usize, workers: usize) -> u32 {
+    let workers = u32::try_from(workers.max(1)).unwrap_or(u32::MAX);
+    let place = u32::try_from(place).unwrap_or(u32::MAX);
+    rate / workers + u32::from(place < rate % workers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn most_in_a_second(pushes: &[Duration]) -> usize {
+        let within =
+            |first: &Duration| pushes.iter().filter(|push| **push >= *first && **push < *first + SECOND).count();
+        pushes.iter().map(within).max().unwrap_or_default()
+    }
+
+    /// Pushes as fast as it may until `end`, waking up late by `late`.
+    fn run(pace: &mut Pace, from: Duration, end: Duration, late: &mut dyn FnMut() -> Duration) -> Vec<Duration> {
+        let (mut now, mut pushes) = (from, Vec::new());
+        while now < end {
+            match pace.at(now) {
+                Turn::Go => pushes.push(now),
+                Turn::Wait(time) => now += time + late(),
+            }
+        }
+        pushes
+    }
+
+    #[test]
+    fn a_channel_of_twenty_a_second_gets_twenty_evenly() {
+        let mut pace = Pace::default();
+        pace.set_share(20, Duration::ZERO, Duration::ZERO);
+        let pushes = run(&mut pace, Duration::ZERO, Duration::from_secs(5), &mut || Duration::ZERO);
+        assert_eq!(pushes.len(), 100);
+        assert!(pushes.windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn shares_add_up_to_the_rate() {
+        for (rate, workers) in [(1, 1), (1, 3), (10, 3), (2000, 7), (7, 8)] {
+            assert_eq!((0..workers).map(|place| share(rate, place, workers)).sum::<u32>(), rate);
+        }
+    }
+
+    #[test]
+    fn a_worker_without_a_share_waits_and_goes_on_when_it_gets_one() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.at(Duration::ZERO), Turn::Wait(SECOND));
+        pace.set_share(2, SECOND, SECOND);
+        assert_eq!(pace.at(SECOND), Turn::Wait(SECOND));
+        assert_eq!(pace.at(2 * SECOND), Turn::Go);
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_its_share_in_any_second(
+            share in 1u32..60,
+            gaps in prop::collection::vec(0u64..1500, 1..20),
+            late in prop::collection::vec(0u64..400, 1..20),
+        ) {
+            let mut pace = Pace::default();
+            pace.set_share(share, Duration::ZERO, Duration::ZERO);
+            let (mut pushes, mut from, mut late) = (Vec::new(), Duration::ZERO, late.into_iter().cycle());
+            for gap in gaps {
+                let end = from + Duration::from_millis(gap);
+                pushes.extend(run(&mut pace, from, end, &mut || Duration::from_millis(late.next().unwrap())));
+                from = pushes.last().copied().unwrap_or_default().max(end) + Duration::from_millis(gap / 2);
+            }
+            prop_assert!(most_in_a_second(&pushes) <= share as usize);
+        }
+
+        /// Two workers: one is alone, the other comes, and one of them leaves again.
+        #[test]
+        fn two_workers_together_never_exceed_the_rate(rate in 2u32..50, sees_at in 0u64..900, leaves_at in 3000u64..5000) {
+            let at = Duration::from_millis;
+            let (mut first, mut second) = (Pace::default(), Pace::default());
+            first.set_share(rate, Duration::ZERO, Duration::ZERO);
+            // The newcomer arrives at 1000; the first sees it up to a renewal (900 ms) later; the newcomer waits that long
+            // and the second in which the first may still have pushed at its old pace.
+            let mut pushes = run(&mut first, Duration::ZERO, at(1000 + sees_at), &mut || Duration::ZERO);
+            first.set_share(share(rate, 0, 2), at(1000 + sees_at), SECOND);
+            second.set_share(share(rate, 1, 2), at(1000), at(900) + SECOND);
+            pushes.extend(run(&mut first, at(1000 + sees_at), at(leaves_at), &mut || Duration::ZERO));
+            pushes.extend(run(&mut second, at(1000), at(8000), &mut || Duration::ZERO));
+            second.set_share(rate, at(8000), SECOND);
+            pushes.extend(run(&mut second, at(8000), at(12000), &mut || Duration::ZERO));
+            prop_assert!(most_in_a_second(&pushes) <= rate as usize);
+        }
+    }
+}

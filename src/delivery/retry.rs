@@ -1,0 +1,58 @@
+//! One notice until nothing more is to be done for it now.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Delivery, Outcome,
+    handler::{Call, Pass, Path, Tries},
+};
+
+impl Delivery {
+    /// Works on a notice until it is finished, parked, or we stop. What has begun with LINE is brought to its end;
+    /// pauses are cut short.
+    pub async fn deliver(&self, call: &Call, stop: &CancellationToken) -> Outcome {
+        let (mut tries, began) = (Tries::default(), Instant::now());
+        let outcome = self.try_on(call, &mut tries, began, stop).await;
+        if outcome.is_final() {
+            metrics::counter!("stamp_rally_notices_total", "outcome" => outcome.as_str()).increment(1);
+            tracing::debug!(
+                event.id = %call.notice.event_id, user.id = %call.notice.line_user_id, notice = ?call.notice.key,
+                outcome = outcome.as_str(), "a notice is finished"
+            );
+        }
+        outcome
+    }
+
+    async fn try_on(&self, call: &Call, tries: &mut Tries, began: Instant, stop: &CancellationToken) -> Outcome {
+        let patience = &self.parts.patience;
+        let limit = match call.path {
+            Path::Held => patience.held,
+            Path::Ordinary => patience.ordinary,
+        };
+        for n in 1.. {
+            if stop.is_cancelled() || !call.standing.is_good(self.clock().uptime()) {
+                return Outcome::Wait;
+            }
+            let limit = if call.standing.is_crowded() { limit / 10 } else { limit };
+            tries.out_of_patience = began.elapsed() >= limit;
+            if let Pass::Done(outcome) = self.pass(call, tries).await {
+                return outcome;
+            }
+            if stopped_during(patience.pause(n), stop).await {
+                return Outcome::Wait;
+            }
+        }
+        Outcome::Wait
+    }
+}
+
+/// Pauses; true if it was cut short because we stop.
+pub(super) async fn stopped_during(pause: Duration, stop: &CancellationToken) -> bool {
+    tokio::select! {
+        () = stop.cancelled() => true,
+        () = tokio::time::sleep(pause) => false,
+    }
+}

@@ -1,0 +1,136 @@
+//! Writing how far a shard was read: one write renews the lease, moves the checkpoint and covers what comes next.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::store::{
+    StoreError,
+    progress::{FactSpan, Hold, Reached, Saved},
+    stream::SequenceNumber,
+};
+
+use super::{Context, End, Goal, Shard};
+use crate::delivery::window::Window;
+
+/// The least time between two writes.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// A write that is over.
+pub(super) struct Writing {
+    reached: Reached,
+    span: FactSpan,
+    hold: Hold,
+    /// The uptime before it was sent: from then on the lease is ours for some time.
+    began: Duration,
+    result: Result<Saved, StoreError>,
+}
+
+/// What was written, and when.
+pub(super) struct Written {
+    at: Option<Instant>,
+    failed: bool,
+    checkpoint: Option<SequenceNumber>,
+    began: Instant,
+}
+
+impl Written {
+    pub fn begin(checkpoint: Option<SequenceNumber>) -> Self {
+        Self { at: None, failed: false, checkpoint, began: Instant::now() }
+    }
+
+    /// Whether the whole window's progress is written.
+    pub fn reached_all(&self, window: &Window) -> bool {
+        window.checkpoint().is_none() || self.checkpoint.as_ref() == window.checkpoint()
+    }
+
+    /// When the next write is due: soon if there are news, else to renew the lease.
+    pub fn due_at(&self, has_news: bool, round: Duration, goal: Goal) -> Instant {
+        let Some(at) = self.at else {
+            return if has_news { self.began } else { self.began + round };
+        };
+        match (has_news, goal) {
+            (true, Goal::Idle) if !self.failed => at,
+            (true, _) => at + INTERVAL.min(round.max(Duration::from_millis(50))),
+            (false, _) => at + round,
+        }
+    }
+}
+
+impl Shard {
+    /// Whether there is something that should be written soon.
+    fn has_news(&self) -> bool {
+        let ends = self.ended && self.window.is_empty() && !self.reached.finished;
+        ends || self.lanes.is_waiting() || !self.written.reached_all(&self.window)
+    }
+
+    /// When progress is to be written.
+    pub(super) fn writes_at(&self, context: &Context, goal: Goal) -> Instant {
+        self.written.due_at(self.has_news(), context.times.round, goal)
+    }
+
+    /// Writes progress as it is now.
+    pub(super) fn write(&mut self, context: &Context, hold: Hold) -> BoxFuture<'static, Writing> {
+        let span = self.coverage.next(self.window.unfinished(), context.clock.now());
+        let finished = self.ended && self.window.is_empty();
+        let reached = Reached {
+            checkpoint: self.window.checkpoint().cloned(),
+            finished,
+            handed_out: Some(span),
+            doubtful: self.reached.doubtful.clone(),
+        };
+        self.written.at = Some(Instant::now());
+        self.tell_lag(context);
+        let wanted = if finished { Hold::Release } else { hold };
+        let (consumers, lease, clock) = (context.consumers.clone(), self.lease.clone(), context.clock.clone());
+        Box::pin(async move {
+            let began = clock.uptime();
+            let result = consumers.save(&lease, &reached, wanted, clock.now()).await;
+            Writing { reached, span, hold, began, result }
+        })
+    }
+
+    /// Draws the conclusions of a write; the end, if it is one.
+    pub(super) fn wrote(&mut self, context: &Context, writing: Writing) -> Option<End> {
+        let Writing { reached, span, hold, began, result } = writing;
+        self.written.failed = result.is_err();
+        match result {
+            Ok(Saved::Yes) => {
+                self.standing.extend(began + context.times.silence);
+                self.written.checkpoint.clone_from(&reached.checkpoint);
+                self.reached = Reached { doubtful: std::mem::take(&mut self.reached.doubtful), ..reached };
+                self.coverage.stored(span);
+                self.lanes.covered();
+                match (self.reached.finished, hold) {
+                    (true, _) => Some(End::Finished),
+                    (false, Hold::Release) => Some(End::Released),
+                    (false, Hold::Keep) => None,
+                }
+            }
+            Ok(Saved::Lost) => {
+                tracing::warn!(shard = %self.id(), "the shard's lease is somebody else's now: its work is dropped");
+                Some(End::Lost)
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(shard = %self.id(), error, "the shard's progress could not be written");
+                // Whoever stops doesn't wait for a store that can't answer: the lease ends by itself.
+                let over = hold == Hold::Release || !self.standing.is_good(context.clock.uptime());
+                over.then_some(End::Lost)
+            }
+        }
+    }
+
+    fn tell_lag(&self, context: &Context) {
+        let now = context.clock.now();
+        let lag = self.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
+        let shard = self.id().to_string();
+        metrics::gauge!("stamp_rally_shard_lag_seconds", "shard" => shard.clone()).set(lag.as_secs_f64());
+        if !self.written.reached_all(&self.window) {
+            #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 fit")]
+            let seconds = now.as_millis() as f64 / 1000.0;
+            metrics::gauge!("stamp_rally_shard_progress_timestamp_seconds", "shard" => shard).set(seconds);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Pages of a shard, and what to do when there is none.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::domain::time::Timestamp;
+use crate::store::stream::{Change, Iterator, Record, RecordsPage, Start, StreamError};
+
+use super::{Context, Goal, ROOM, Shard};
+use crate::delivery::{
+    handler::{Call, Path},
+    lanes::Job,
+};
+
+/// Records a page (the stream's own limit, and 1 MB).
+const PAGE: u16 = 1000;
+
+/// A page of so many records was not the last one: the next is read at once.
+const FULL: usize = 100;
+
+/// Without records for so long, a shard is read more slowly: every read of DynamoDB Streams is paid for.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// How often a quiet shard is read.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Reading that failed is tried again after this, doubled each time up to [`LONGEST`].
+const FIRST: Duration = Duration::from_millis(500);
+
+/// See [`FIRST`].
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// A record made so long after we took the shard can't have been handed out by the holder before (clocks differ, and the
+/// stream tells seconds).
+const AFTERWARDS_MS: i64 = 60_000;
+
+/// An iterator if there is a good one, and the page.
+pub(super) type Page = (Option<Iterator>, Result<RecordsPage, StreamError>);
+
+/// Where a shard is read, and when next.
+pub(super) struct Reading {
+    iterator: Option<Iterator>,
+    from_the_horizon: bool,
+    next_at: Instant,
+    records_at: Instant,
+    failures: u32,
+    tip: bool,
+    taken_at: Timestamp,
+}
+
+impl Reading {
+    pub fn begin(now: Timestamp) -> Self {
+        Self {
+            iterator: None,
+            from_the_horizon: false,
+            next_at: Instant::now(),
+            records_at: Instant::now(),
+            failures: 0,
+            tip: false,
+            taken_at: now,
+        }
+    }
+
+    /// Asks again whether there is something.
+    pub fn again(&mut self) {
+        (self.tip, self.next_at) = (false, Instant::now());
+    }
+
+    /// Whether the last page was empty.
+    pub fn is_at_the_tip(&self) -> bool {
+        self.tip
+    }
+
+    /// When the next page is due; who waits for idleness waits for nothing but failures.
+    pub fn next_at(&self, goal: Goal) -> Option<Instant> {
+        (goal == Goal::Forever || !self.tip).then_some(self.next_at)
+    }
+
+    fn came(&mut self, records: usize, poll_interval: Duration) {
+        let now = Instant::now();
+        (self.tip, self.failures) = (records == 0, 0);
+        if records > 0 {
+            self.records_at = now;
+        }
+        let quiet = now - self.records_at >= QUIET;
+        let pause = if quiet { poll_interval.max(SLOW) } else { poll_interval };
+        self.next_at = if records >= FULL { now } else { now + pause };
+    }
+
+    fn failed(&mut self) {
+        let pause = FIRST.saturating_mul(1 << self.failures.min(8)).min(LONGEST);
+        self.failures = self.failures.saturating_add(1);
+        self.next_at = Instant::now() + pause;
+    }
+}
+
+impl Shard {
+    fn has_room(&self) -> bool {
+        !self.ended && self.window.len() < ROOM
+    }
+
+    /// When the next page is to be read, if one is.
+    pub(super) fn reads_at(&self, goal: Goal) -> Option<Instant> {
+        self.reading.next_at(goal).filter(|_| self.has_room())
+    }
+
+    /// Reads a page, first making an iterator if there is none: after the last record read, which may be beyond the
+    /// checkpoint.
+    pub(super) fn read(&self, context: &Context) -> BoxFuture<'static, Page> {
+        let (reader, shard, iterator) = (context.reader.clone(), self.id().clone(), self.reading.iterator.clone());
+        let after = self.window.last_read().filter(|_| !self.reading.from_the_horizon);
+        let start = after.map_or(Start::TrimHorizon, |last| Start::After(last.clone()));
+        Box::pin(async move {
+            let iterator = match iterator {
+                Some(iterator) => iterator,
+                None => match reader.iterator(&shard, &start).await {
+                    Ok(iterator) => iterator,
+                    Err(error) => return (None, Err(error)),
+                },
+            };
+            let page = reader.records(&iterator, PAGE).await;
+            (Some(iterator), page)
+        })
+    }
+
+    /// Takes in a page, or does what its failure asks for.
+    pub(super) fn take_in(&mut self, context: &Context, (iterator, page): Page) {
+        match page {
+            Ok(page) => {
+                (self.reading.iterator, self.reading.from_the_horizon) = (page.next, false);
+                self.ended = self.reading.iterator.is_none();
+                self.reading.came(page.records.len(), context.delivery.settings().poll_interval);
+                let afterwards = self.reading.taken_at.plus_millis(AFTERWARDS_MS);
+                let newer = page.records.iter().any(|record| record.at > afterwards);
+                let caught_up = page.records.is_empty() || self.ended || newer;
+                page.records.into_iter().for_each(|record| self.take_record(record));
+                if caught_up {
+                    self.coverage.caught_up();
+                }
+            }
+            Err(StreamError::Expired) => self.reading.iterator = None,
+            Err(StreamError::ShardGone) => {
+                tracing::error!(shard = %self.id(), "the shard is gone: what of it was unread is lost to the stream");
+                self.cut_off();
+                self.ended = true;
+            }
+            Err(StreamError::Store(error)) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(shard = %self.id(), error, "the shard can't be read now");
+                self.reading.iterator = iterator;
+                self.reading.failed();
+            }
+            Err(StreamError::Trimmed) => {
+                tracing::error!(shard = %self.id(), "records were trimmed unread: run `stamp-rally reconcile`");
+                self.cut_off();
+                (self.reading.iterator, self.reading.from_the_horizon) = (None, true);
+                self.reading.failed();
+            }
+        }
+        self.standing.tell_crowded(!self.ended && !self.has_room());
+    }
+
+    /// What the holder before may have tried can't be read again: `reconcile` must know.
+    fn cut_off(&mut self) {
+        metrics::counter!("stamp_rally_stream_lost_total", "shard" => self.id().to_string()).increment(1);
+        self.reached.doubtful.extend(self.coverage.cut_off());
+    }
+
+    /// A notice gets in its lane; everything else is finished as soon as it is read.
+    fn take_record(&mut self, record: Record) {
+        let called = match &record.change {
+            Change::Inserted(fact) => Call::named_by(fact).map(|notice| (notice, fact.at())),
+            Change::Passed => None,
+            Change::Unreadable(source) => {
+                let error = source.as_ref() as &dyn std::error::Error;
+                tracing::error!(shard = %self.id(), error, "a record can't be read: it is passed over");
+                metrics::counter!("stamp_rally_records_unreadable_total").increment(1);
+                None
+            }
+        };
+        let Some(ticket) = self.window.read(record.sequence, record.at, called.as_ref().map(|(_, at)| *at)) else {
+            return;
+        };
+        let Some((notice, at)) = called else { return self.window.finish(ticket) };
+        // The older of both: clocks differ, and the stream need not tell when a record was made.
+        let since = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
+        let doubtful = self.coverage.is_doubtful(at);
+        let call = Call { notice, since, doubtful, path: Path::Ordinary, standing: self.standing.clone() };
+        self.lanes.push(Job { ticket, at, call });
+    }
+}

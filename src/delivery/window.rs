@@ -1,0 +1,148 @@
+//! The records of one shard that were read and are not behind the checkpoint yet: pure.
+//!
+//! The checkpoint is the highest sequence number such that every record up to it is finished (sent, failed, parked or
+//! passed over). It never steps over one that isn't, however many after it are.
+
+use std::collections::VecDeque;
+
+use crate::domain::time::Timestamp;
+use crate::store::{progress::FactSpan, stream::SequenceNumber};
+
+/// A record in the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(u64);
+
+/// What was read of a shard and how much of it is finished.
+#[derive(Debug, Clone, Default)]
+pub struct Window {
+    entries: VecDeque<Entry>,
+    first: u64,
+    checkpoint: Option<SequenceNumber>,
+    last_read: Option<SequenceNumber>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    sequence: SequenceNumber,
+    at: Timestamp,
+    fact: Option<Timestamp>,
+    finished: bool,
+}
+
+impl Window {
+    /// Begins after a checkpoint, or at the beginning.
+    #[must_use]
+    pub fn after(checkpoint: Option<SequenceNumber>) -> Self {
+        Self { last_read: checkpoint.clone(), checkpoint, ..Self::default() }
+    }
+
+    /// Takes in the next record, made `at`, with the time of the fact it brings, if it brings one. `None`: it was read
+    /// before (the stream repeats itself after a new iterator), and needs nothing more.
+    pub fn read(&mut self, sequence: SequenceNumber, at: Timestamp, fact: Option<Timestamp>) -> Option<Ticket> {
+        if self.last_read.as_ref().is_some_and(|last| sequence <= *last) {
+            return None;
+        }
+        self.last_read = Some(sequence.clone());
+        self.entries.push_back(Entry { sequence, at, fact, finished: false });
+        Some(Ticket(self.first + self.entries.len() as u64 - 1))
+    }
+
+    /// A record is finished. Again is once.
+    pub fn finish(&mut self, ticket: Ticket) {
+        let place = ticket.0.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+        if let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) {
+            entry.finished = true;
+        }
+        while self.entries.front().is_some_and(|entry| entry.finished) {
+            self.checkpoint = self.entries.pop_front().map(|entry| entry.sequence);
+            self.first += 1;
+        }
+    }
+
+    /// Everything up to here is finished; `None`: nothing is.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<&SequenceNumber> {
+        self.checkpoint.as_ref()
+    }
+
+    /// The last record read: where reading goes on.
+    #[must_use]
+    pub fn last_read(&self) -> Option<&SequenceNumber> {
+        self.last_read.as_ref()
+    }
+
+    /// How many records are between checkpoint and the last one read.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether everything read is finished.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// When the oldest unfinished record was made: how far the shard lags behind.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Timestamp> {
+        self.entries.front().map(|entry| entry.at)
+    }
+
+    /// The oldest and the newest fact among the unfinished records.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<FactSpan> {
+        let facts = self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact);
+        facts.fold(None, |span: Option<FactSpan>, at| {
+            Some(span.map_or(FactSpan { from: at, through: at }, |span| FactSpan {
+                from: span.from.min(at),
+                through: span.through.max(at),
+            }))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sequence(n: u64) -> SequenceNumber {
+        (100 + n).to_string().parse().unwrap()
+    }
+
+    #[test]
+    fn a_record_that_waits_pins_the_checkpoint_and_lets_it_go_when_it_is_finished() {
+        let mut window = Window::after(None);
+        let tickets: Vec<Ticket> = (0..3).map(|n| window.read(sequence(n), Timestamp::EPOCH, None).unwrap()).collect();
+        window.finish(tickets[1]);
+        window.finish(tickets[2]);
+        assert_eq!(window.checkpoint(), None);
+        window.finish(tickets[0]);
+        assert_eq!((window.checkpoint(), window.len()), (Some(&sequence(2)), 0));
+    }
+
+    #[test]
+    fn what_was_read_before_is_not_read_again() {
+        let mut window = Window::after(Some(sequence(4)));
+        assert_eq!(window.read(sequence(4), Timestamp::EPOCH, None), None);
+        assert!(window.read(sequence(5), Timestamp::EPOCH, None).is_some());
+        assert_eq!(window.read(sequence(5), Timestamp::EPOCH, None), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_checkpoint_is_the_end_of_the_finished_prefix(order in Just((0..40u64).collect::<Vec<_>>()).prop_shuffle(), many in 0usize..40) {
+            let mut window = Window::after(None);
+            let tickets: Vec<Ticket> = (0..40).map(|n| window.read(sequence(n), Timestamp::EPOCH, None).unwrap()).collect();
+            let mut finished = std::collections::BTreeSet::new();
+            for n in order.into_iter().take(many) {
+                window.finish(tickets[usize::try_from(n).unwrap()]);
+                window.finish(tickets[usize::try_from(n).unwrap()]);
+                finished.insert(n);
+            }
+            let prefix = (0..40).take_while(|n| finished.contains(n)).last();
+            prop_assert_eq!(window.checkpoint().cloned(), prefix.map(sequence));
+        }
+    }
+}

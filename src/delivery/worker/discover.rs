@@ -1,0 +1,128 @@
+//! Finding the stream's shards: page by page with pauses, so that hundreds of them hammer nobody.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::domain::time::Clock;
+use crate::store::{
+    StoreError,
+    progress::{Board, Consumers},
+    stream::{ListedShard, ShardId, StreamError, StreamReader},
+};
+
+use crate::delivery::shards::{Discovery, Found};
+
+/// Between two pages of the list. AWS allows ten such calls a second, for everybody together.
+const BETWEEN_PAGES: Duration = Duration::from_millis(250);
+
+/// Between two passes while nothing happens.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// The first pass after a shard ended: its children may not be listed yet. Doubled each time, up to [`EVERY`].
+const SOON: Duration = Duration::from_secs(1);
+
+/// An item that is finished, not listed, and untouched for so long is of a shard that the stream has forgotten (it
+/// keeps records for 24 hours).
+const FORGOTTEN: Duration = Duration::from_hours(48);
+
+/// Finds shards and registers them.
+pub(super) struct Discoverer {
+    reader: StreamReader,
+    consumers: Consumers,
+    clock: Clock,
+    pass: Option<Discovery>,
+    next_at: Instant,
+    pause: Duration,
+}
+
+impl Discoverer {
+    pub fn new(reader: StreamReader, consumers: Consumers, clock: Clock) -> Self {
+        Self { reader, consumers, clock, pass: None, next_at: Instant::now(), pause: EVERY }
+    }
+
+    /// When the next page is due.
+    pub fn next_at(&self) -> Instant {
+        self.next_at
+    }
+
+    /// One page; true if it brought a new shard.
+    pub async fn step(&mut self, board: &Board) -> bool {
+        match self.page(board).await {
+            Ok(found) => {
+                self.next_at = Instant::now() + if found.whole { self.pause } else { BETWEEN_PAGES };
+                if found.whole {
+                    self.pause = (self.pause * 2).min(EVERY);
+                }
+                !found.register.is_empty()
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "the stream's shards can't be listed now");
+                self.next_at = Instant::now() + SOON;
+                false
+            }
+        }
+    }
+
+    /// A whole pass at once.
+    pub async fn whole_pass(&mut self, board: &Board) -> Result<(), StoreError> {
+        loop {
+            match self.page(board).await {
+                Ok(found) if found.whole => return Ok(()),
+                Ok(_) => {}
+                Err(StreamError::Store(error)) => return Err(error),
+                Err(error) => return Err(StoreError::broken(error)),
+            }
+        }
+    }
+
+    /// Registers the children of a shard that was read to its end; if they can't be found that way, or yet, a pass will
+    /// find them.
+    pub async fn children_of(&mut self, parent: &ShardId) {
+        let children = self.reader.children(parent).await.unwrap_or_default();
+        if children.is_empty() || self.register(&children).await.is_err() {
+            (self.pause, self.next_at) = (SOON, Instant::now() + SOON);
+        }
+    }
+
+    /// A page that fails is asked for again; one whose shards can't all be registered begins the pass anew.
+    async fn page(&mut self, board: &Board) -> Result<Found, StreamError> {
+        let mut pass = self.pass.take().unwrap_or_else(|| Discovery::begin(board));
+        let page = match self.reader.shards(pass.after()).await {
+            Ok(page) => page,
+            Err(error) => {
+                self.pass = Some(pass);
+                return Err(error);
+            }
+        };
+        let found = pass.page(page);
+        self.register(&found.register).await?;
+        if found.whole {
+            self.forget(board, &pass).await?;
+        } else {
+            self.pass = Some(pass);
+        }
+        Ok(found)
+    }
+
+    async fn register(&self, shards: &[ListedShard]) -> Result<(), StoreError> {
+        for shard in shards {
+            self.consumers.register(shard, self.clock.now()).await?;
+            tracing::info!(shard = %shard.id, "found a shard");
+        }
+        Ok(())
+    }
+
+    async fn forget(&self, board: &Board, pass: &Discovery) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let gone = board
+            .shards
+            .iter()
+            .filter(|item| item.reached.finished && !pass.lists(&item.shard) && now.since(item.updated_at) > FORGOTTEN);
+        for item in gone {
+            self.consumers.forget_shard(&item.shard).await?;
+        }
+        Ok(())
+    }
+}
