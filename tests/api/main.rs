@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
+mod delivery;
 mod faults;
 mod proxy;
 mod store;
