@@ -2,11 +2,18 @@
 
 use std::{env, path::PathBuf};
 
+#[cfg(feature = "dev")]
+use super::dev::DevArgs;
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
+    deliveries::DeliveriesArgs,
+    event::EventArgs,
     flex::FlexCommand,
     logging,
+    serve::{ConsumeArgs, ServeArgs},
+    table::TableArgs,
+    users::UsersArgs,
 };
 
 /// The backend of a stamp rally inside LINE.
@@ -24,16 +31,42 @@ pub enum Command {
     /// Organisers' access
     #[command(subcommand)]
     Admin(AdminCommand),
+    /// The stream consumer alone
+    Consume(ConsumeArgs),
+    /// Notices that left the ordinary path
+    Deliveries(DeliveriesArgs),
+    /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally (no command means this)
+    #[cfg(feature = "dev")]
+    Dev(DevArgs),
+    /// Events and their stamps
+    Event(EventArgs),
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
+    /// The HTTP API
+    Serve(ServeArgs),
+    /// The two tables
+    Table(TableArgs),
+    /// Participants by registration time
+    Users(UsersArgs),
+}
+
+impl Command {
+    /// What a call without a command does: `dev`, where it is built in.
+    #[must_use]
+    pub fn alone() -> Option<Self> {
+        #[cfg(feature = "dev")]
+        return Some(Self::Dev(DevArgs::default()));
+        #[cfg(not(feature = "dev"))]
+        return None;
+    }
 }
 
 /// For commands that need the settings: `#[command(flatten)]`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SettingsArgs {
     /// Configuration file, laid over the defaults; the environment (`STAMP_RALLY__SECTION__KEY`) is laid over it
-    #[arg(long, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 

@@ -6,8 +6,9 @@ use tracing_subscriber::{EnvFilter, Layer, layer::SubscriberExt, util::Subscribe
 
 use super::config::LogFormat;
 
-/// What is logged unless `RUST_LOG` says otherwise.
-const USUAL: &str = "info";
+/// What is logged unless `RUST_LOG` says otherwise. Libraries repeat what we say better: actix a broken CSV, the engine every
+/// refusal that the SDK hands to us anyway.
+const USUAL: &str = "info,actix_server=warn,actix_http::h1=off,dynoxide=error";
 
 /// Starts the log of this process; a second call changes nothing.
 pub fn start(format: LogFormat) {

@@ -3,9 +3,18 @@
 pub mod admin;
 pub mod args;
 pub mod config;
+pub mod deliveries;
+#[cfg(feature = "dev")]
+pub mod dev;
+pub mod event;
 pub mod event_file;
 pub mod flex;
 pub mod logging;
+pub mod serve;
+pub mod service;
+pub mod store;
+pub mod table;
+pub mod users;
 
 use std::{
     io::{self, Write},
@@ -28,7 +37,7 @@ pub fn run() -> ExitCode {
         Ok(args) => args,
         Err(answer) => return show(&answer),
     };
-    let Some(command) = args.command else {
+    let Some(command) = args.command.or_else(Command::alone) else {
         let _ = writeln!(io::stderr(), "{}", Args::command().render_help());
         return ExitCode::from(USAGE);
     };
@@ -51,11 +60,18 @@ fn on_runtime(command: Command) -> anyhow::Result<()> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(execute(command))
 }
 
-#[expect(clippy::unused_async, reason = "commands that talk to the store are awaited here")]
 async fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
+        Command::Consume(args) => serve::consume(args).await,
+        Command::Deliveries(args) => deliveries::execute(args, &mut io::stdout().lock()).await,
+        #[cfg(feature = "dev")]
+        Command::Dev(args) => dev::execute(args).await,
+        Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+        Command::Serve(args) => serve::serve(args).await,
+        Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
+        Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
     }
 }
 

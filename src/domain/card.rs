@@ -11,9 +11,9 @@ use super::{
 /// What a participant sees. The only place where the meaning of their facts lives: HTTP, delivery,
 /// console and statistics all fold with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StampCard {
+pub struct StampCard<'a> {
     /// Every active stamp, and every other one that is held, in order.
-    pub stamps: Vec<CardStamp>,
+    pub stamps: Vec<CardStamp<'a>>,
     /// Stamps held and active.
     pub acquired_count: usize,
     /// Stamps active.
@@ -23,22 +23,22 @@ pub struct StampCard {
 }
 
 /// One place on the card.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CardStamp {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CardStamp<'a> {
     /// The stamp that belongs there.
-    pub master: StampMaster,
+    pub master: &'a StampMaster,
     /// The acquisition, if it happened.
-    pub acquired: Option<UserStamp>,
+    pub acquired: Option<&'a UserStamp>,
 }
 
-impl StampCard {
+impl<'a> StampCard<'a> {
     /// Folds facts over the event's masters. A stamp whose master is gone has no place on a card
     /// (it stays among the facts).
     #[must_use]
-    pub fn fold(masters: &[StampMaster], facts: &Facts) -> Self {
-        let mut stamps: Vec<CardStamp> = masters
+    pub fn fold(masters: &'a [StampMaster], facts: &'a Facts) -> Self {
+        let mut stamps: Vec<CardStamp<'a>> = masters
             .iter()
-            .map(|master| CardStamp { master: master.clone(), acquired: facts.stamp(&master.stamp_id).cloned() })
+            .map(|master| CardStamp { master, acquired: facts.stamp(&master.stamp_id) })
             .filter(|stamp| stamp.master.is_active || stamp.acquired.is_some())
             .collect();
         stamps.sort_by(|a, b| a.master.place().cmp(&b.master.place()));
@@ -160,21 +160,23 @@ mod tests {
         Facts { stamps: stamps.to_vec(), ..Facts::default() }
     }
 
-    fn shown(card: &StampCard) -> Vec<(&str, bool)> {
+    fn shown<'a>(card: &StampCard<'a>) -> Vec<(&'a str, bool)> {
         card.stamps.iter().map(|stamp| (stamp.master.stamp_id.as_str(), stamp.acquired.is_some())).collect()
     }
 
     #[test]
     fn a_card_shows_the_active_stamps_by_order_and_ties_by_id() {
-        let card = StampCard::fold(&[master("c", 2), master("b", 1), master("a", 2)], &facts(&[held("a", 1)]));
+        let (masters, facts) = ([master("c", 2), master("b", 1), master("a", 2)], facts(&[held("a", 1)]));
+        let card = StampCard::fold(&masters, &facts);
         assert_eq!(shown(&card), [("b", false), ("a", true), ("c", false)]);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 3, false));
     }
 
     #[test]
     fn a_held_stamp_stays_listed_after_it_was_made_inactive_but_does_not_count() {
-        let card =
-            StampCard::fold(&[asleep(master("a", 1)), asleep(master("b", 2)), master("c", 3)], &facts(&[held("a", 1)]));
+        let (masters, facts) =
+            ([asleep(master("a", 1)), asleep(master("b", 2)), master("c", 3)], facts(&[held("a", 1)]));
+        let card = StampCard::fold(&masters, &facts);
         assert_eq!(shown(&card), [("a", true), ("c", false)]);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (0, 1, false));
     }
@@ -189,7 +191,8 @@ mod tests {
         let masters = [master("a", 1)];
         let done = completion_due(&event(), &masters, &facts(&[held("a", 1)])).unwrap();
         let facts = Facts { completed: Some(done), ..facts(&[held("a", 1)]) };
-        let card = StampCard::fold(&[master("a", 1), master("b", 2)], &facts);
+        let masters = [master("a", 1), master("b", 2)];
+        let card = StampCard::fold(&masters, &facts);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 2, true));
     }
 

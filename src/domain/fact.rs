@@ -199,11 +199,11 @@ impl Facts {
 
     /// The facts in the order in which they happened.
     #[must_use]
-    pub fn in_order(self) -> Vec<Fact> {
-        let mut all: Vec<Fact> = self.user.map(Fact::User).into_iter().collect();
-        all.extend(self.stamps.into_iter().map(Fact::UserStamp));
-        all.extend(self.resends.into_iter().map(Fact::Resend));
-        all.extend(self.completed.map(Fact::Completed));
+    pub fn in_order(&self) -> Vec<Fact> {
+        let mut all: Vec<Fact> = self.user.iter().cloned().map(Fact::User).collect();
+        all.extend(self.stamps.iter().cloned().map(Fact::UserStamp));
+        all.extend(self.resends.iter().cloned().map(Fact::Resend));
+        all.extend(self.completed.iter().cloned().map(Fact::Completed));
         all.sort_by_key(Fact::at);
         all
     }

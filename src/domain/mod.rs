@@ -1,7 +1,7 @@
 //! What a rally is: pure, no I/O, no async; knows nobody.
 //!
 //! A **fact** is written once and never changed; a [`card::StampCard`] folds the facts of one
-//! participant into what a screen shows; a [`notice::Notice`] is the message that a fact calls for.
+//! participant into what a screen shows; a notice ([`notice::NoticeId`]) is the message that a fact calls for.
 
 pub mod card;
 pub mod event;

@@ -1,1 +1,26 @@
-//! http
+//! Requests in: the participants' API, the organisers' API, LINE's webhook, and what operators ask.
+//!
+//! A handler takes the request apart (its arguments are its checks), carries it out, and answers. Who may call is
+//! the type of an argument ([`auth`]); every failure leaves by one door (`problem.rs`); no handler sends a message.
+
+mod admin;
+mod answer;
+mod app;
+mod asked_by;
+pub mod auth;
+mod body;
+mod cross_origin;
+pub mod csv;
+mod observe;
+mod ops;
+mod participant;
+mod problem;
+mod routes;
+mod server;
+mod webhook;
+
+#[cfg(test)]
+mod tests;
+
+pub use app::{App, Channel, Channels, Parts};
+pub use server::serve;

@@ -31,6 +31,7 @@ pub mod table;
 mod canned;
 mod error;
 mod guard;
+mod reach;
 
 pub use error::StoreError;
 pub use table::TableNames;

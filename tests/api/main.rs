@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
+mod acquire;
+mod commands;
 mod delivery;
 mod faults;
+mod house;
 mod proxy;
 mod store;
 mod tables;

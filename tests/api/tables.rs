@@ -33,27 +33,10 @@ impl Account {
         Self { clients, names: TableNames::default(), proxy, _engine: engine }
     }
 
-    /// A table as the source article describes it: GSI1 and nothing more.
+    /// A table as the source article describes it.
     async fn with_the_articles_table(story: &'static str) -> Self {
         let account = Self::empty(story);
-        let attribute =
-            |name| AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S);
-        let keys = |partition, sort| {
-            let key = |name, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap();
-            Some(vec![key(partition, KeyType::Hash), key(sort, KeyType::Range)])
-        };
-        let gsi1 = GlobalSecondaryIndex::builder().index_name("GSI1").set_key_schema(keys("GSI1PK", "GSI1SK"));
-        let gsi1 = gsi1.projection(Projection::builder().projection_type(ProjectionType::All).build());
-        let names = ["PK", "SK", "GSI1PK", "GSI1SK"];
-        let create = account.clients.table.create_table().table_name("line-event");
-        create
-            .billing_mode(BillingMode::PayPerRequest)
-            .set_attribute_definitions(Some(names.map(|name| attribute(name).build().unwrap()).to_vec()))
-            .set_key_schema(keys("PK", "SK"))
-            .global_secondary_indexes(gsi1.build().unwrap())
-            .send()
-            .await
-            .unwrap();
+        make_the_articles_table(&account.clients).await;
         account
     }
 
@@ -65,6 +48,36 @@ impl Account {
     fn changes(&self) -> u64 {
         ["CreateTable", "UpdateTable", "UpdateTimeToLive"].into_iter().map(|change| self.proxy.count(change)).sum()
     }
+}
+
+/// A table as the source article describes it: GSI1 and nothing more.
+pub(super) async fn make_the_articles_table(clients: &Clients) {
+    let attribute = |name| AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S);
+    let keys = |partition, sort| {
+        let key = |name, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap();
+        Some(vec![key(partition, KeyType::Hash), key(sort, KeyType::Range)])
+    };
+    let gsi1 = GlobalSecondaryIndex::builder().index_name("GSI1").set_key_schema(keys("GSI1PK", "GSI1SK"));
+    let gsi1 = gsi1.projection(Projection::builder().projection_type(ProjectionType::All).build());
+    let names = ["PK", "SK", "GSI1PK", "GSI1SK"];
+    let create = clients.table.create_table().table_name("line-event");
+    create
+        .billing_mode(BillingMode::PayPerRequest)
+        .set_attribute_definitions(Some(names.map(|name| attribute(name).build().unwrap()).to_vec()))
+        .set_key_schema(keys("PK", "SK"))
+        .global_secondary_indexes(gsi1.build().unwrap())
+        .send()
+        .await
+        .unwrap();
+}
+
+/// A table of our name with keys that are not ours.
+pub(super) async fn make_another_programs_table(clients: &Clients) {
+    let attribute = AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::N);
+    let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
+    let theirs = clients.table.create_table().table_name("line-event").billing_mode(BillingMode::PayPerRequest);
+    let theirs = theirs.attribute_definitions(attribute.build().unwrap()).key_schema(key.build().unwrap());
+    theirs.send().await.unwrap();
 }
 
 #[tokio::test]
@@ -146,11 +159,7 @@ async fn two_that_create_at_once_meet_in_the_same_tables() {
 #[tokio::test]
 async fn the_table_of_another_program_is_left_alone() {
     let account = Account::empty("other");
-    let attribute = AttributeDefinition::builder().attribute_name("id").attribute_type(ScalarAttributeType::N);
-    let key = KeySchemaElement::builder().attribute_name("id").key_type(KeyType::Hash);
-    let theirs = account.clients.table.create_table().table_name("line-event").billing_mode(BillingMode::PayPerRequest);
-    let theirs = theirs.attribute_definitions(attribute.build().unwrap()).key_schema(key.build().unwrap());
-    theirs.send().await.unwrap();
+    make_another_programs_table(&account.clients).await;
 
     let reports = create(&account.clients.table, &account.names).await.unwrap();
     assert_eq!(

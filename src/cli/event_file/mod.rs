@@ -1,8 +1,7 @@
 //! Event files: an event and its stamps, with their templates, as an organiser writes them.
 //!
 //! `config/events/{eventId}.toml` holds the attributes of the EVENT and a `[[stamps]]` for each `STAMP_MASTER`;
-//! messages are files of the templates' folder. What is read here is text: `event apply` turns it into the
-//! types of the domain.
+//! messages are files of the templates' folder. What is wrong with a file is told with its line and key.
 
 #[cfg(test)]
 mod tests;
@@ -18,27 +17,32 @@ use serde::{Deserialize, Deserializer, de::Error};
 use toml::{Spanned, Value};
 
 use super::flex::read_template;
+use crate::domain::{
+    event::{IndexShards, LiffId, Name, Window},
+    ids::{ChannelName, EventId, StampId},
+    stamp::StampOrder,
+    time::{TimeZone, Timestamp},
+};
 use crate::line::flex::Template;
+use crate::store::items;
 
-/// An event as its file has it.
+/// An event as its file has it. What is `None` isn't in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventFile {
-    /// `eventId`.
-    pub event_id: String,
+    /// `eventId`, and the file.
+    pub event_id: Placed<EventId>,
     /// `name`.
-    pub name: String,
-    /// `startsAt`, an instant with its offset (RFC 3339).
-    pub starts_at: String,
-    /// `endsAt`, an instant with its offset (RFC 3339).
-    pub ends_at: String,
-    /// `timeZone`, an IANA name.
-    pub time_zone: Option<String>,
+    pub name: Name,
+    /// `startsAt` and `endsAt`.
+    pub window: Window,
+    /// `timeZone`.
+    pub time_zone: Option<TimeZone>,
     /// `channel`.
-    pub channel: String,
+    pub channel: Placed<ChannelName>,
     /// `liffId`.
-    pub liff_id: Option<String>,
+    pub liff_id: Option<LiffId>,
     /// `indexShards`.
-    pub index_shards: Option<u16>,
+    pub index_shards: Option<Placed<IndexShards>>,
     /// The message of `completionTemplate`.
     pub completion_message: Option<Template>,
     /// `[[stamps]]`, as the file orders them.
@@ -48,18 +52,25 @@ pub struct EventFile {
 /// One of the `[[stamps]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StampEntry {
-    /// The line of the file where it begins, for what is found wrong later.
-    pub line: usize,
-    /// `stampId`.
-    pub stamp_id: String,
+    /// `stampId`, each once in a file.
+    pub stamp_id: StampId,
     /// `name`.
-    pub name: String,
+    pub name: Name,
     /// `order`.
-    pub order: u16,
-    /// `isActive`; true where the file doesn't say.
-    pub is_active: bool,
+    pub order: StampOrder,
+    /// `isActive`.
+    pub is_active: Option<bool>,
     /// The message of `template`.
     pub message: Template,
+}
+
+/// A value, and where it stands, for what is found wrong later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed<T> {
+    /// The value.
+    pub value: T,
+    /// In words: ``event file rally.toml, line 5, `channel` ``.
+    pub place: String,
 }
 
 /// Reads an event file and the templates it names, which stay inside the folder `templates`.
@@ -78,21 +89,20 @@ pub fn read(file: &Path, templates: &Path) -> anyhow::Result<EventFile> {
         raw.completion_template.as_ref().map(|name| message("completionTemplate", name)).transpose()?;
     let mut stamps = Vec::new();
     for stamp in raw.stamps {
-        let line = reader.line(stamp.span().start);
-        let stamp = stamp.into_inner();
-        let message = message("stamps.template", &stamp.template)?;
-        let RawStamp { stamp_id, name, order, is_active, .. } = stamp;
-        stamps.push(StampEntry { line, stamp_id, name, order, is_active, message });
+        let RawStamp { stamp_id, name, order, is_active, template } = stamp.into_inner();
+        let message = message("stamps.template", &template)?;
+        stamps.push(StampEntry { stamp_id, name, order, is_active, message });
     }
+    let window = Window::new(raw.starts_at.0, raw.ends_at.get_ref().0)
+        .map_err(|error| reader.error("endsAt", raw.ends_at.span().start, &error.rule))?;
     Ok(EventFile {
-        event_id: raw.event_id,
+        event_id: reader.placed("eventId", raw.event_id),
         name: raw.name,
-        starts_at: raw.starts_at,
-        ends_at: raw.ends_at,
+        window,
         time_zone: raw.time_zone,
-        channel: raw.channel,
+        channel: reader.placed("channel", raw.channel),
         liff_id: raw.liff_id,
-        index_shards: raw.index_shards,
+        index_shards: raw.index_shards.map(|shards| reader.placed("indexShards", shards)),
         completion_message,
         stamps,
     })
@@ -101,16 +111,14 @@ pub fn read(file: &Path, templates: &Path) -> anyhow::Result<EventFile> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RawEvent {
-    event_id: String,
-    name: String,
-    #[serde(deserialize_with = "instant")]
-    starts_at: String,
-    #[serde(deserialize_with = "instant")]
-    ends_at: String,
-    time_zone: Option<String>,
-    channel: String,
-    liff_id: Option<String>,
-    index_shards: Option<u16>,
+    event_id: Spanned<EventId>,
+    name: Name,
+    starts_at: Instant,
+    ends_at: Spanned<Instant>,
+    time_zone: Option<TimeZone>,
+    channel: Spanned<ChannelName>,
+    liff_id: Option<LiffId>,
+    index_shards: Option<Spanned<IndexShards>>,
     completion_template: Option<Spanned<String>>,
     #[serde(default)]
     stamps: Vec<Spanned<RawStamp>>,
@@ -119,24 +127,24 @@ struct RawEvent {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RawStamp {
-    stamp_id: String,
-    name: String,
-    order: u16,
-    #[serde(default = "active")]
-    is_active: bool,
+    stamp_id: StampId,
+    name: Name,
+    order: StampOrder,
+    is_active: Option<bool>,
     template: Spanned<String>,
 }
 
-fn active() -> bool {
-    true
-}
+/// TOML's own date-times and texts alike, with an offset (RFC 3339).
+struct Instant(Timestamp);
 
-/// TOML's own date-times and texts alike.
-fn instant<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    match Value::deserialize(from)? {
-        Value::Datetime(moment) => Ok(moment.to_string()),
-        Value::String(text) => Ok(text),
-        _ => Err(D::Error::custom("must be an instant with its offset, for example 2026-05-23T10:00:00+09:00")),
+impl<'de> Deserialize<'de> for Instant {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = match Value::deserialize(from)? {
+            Value::Datetime(moment) => moment.to_string(),
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Timestamp::parse_instant("instant", &text).map(Self).map_err(|error| D::Error::custom(error.rule))
     }
 }
 
@@ -149,7 +157,11 @@ struct Reader<'f> {
 impl Reader<'_> {
     fn parse(&self) -> anyhow::Result<RawEvent> {
         let broken = |error: &toml::de::Error, key: &str| {
-            self.error(key, error.span().map_or(0, |span| span.start), error.message())
+            // The domain names the field too.
+            let field = format!("{}: ", key.rsplit('.').next().unwrap_or(key));
+            let problem = error.message();
+            let problem = problem.strip_prefix(&field).unwrap_or(problem);
+            self.error(key, error.span().map_or(0, |span| span.start), problem)
         };
         let document = toml::Deserializer::parse(self.text).map_err(|error| broken(&error, ""))?;
         serde_path_to_error::deserialize(document).map_err(|error| {
@@ -174,12 +186,20 @@ impl Reader<'_> {
         self.text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
     }
 
-    fn error(&self, key: &str, at: usize, problem: &str) -> anyhow::Error {
+    fn placed<T>(&self, key: &str, value: Spanned<T>) -> Placed<T> {
+        Placed { place: self.place(key, value.span().start), value: value.into_inner() }
+    }
+
+    fn place(&self, key: &str, at: usize) -> String {
         let place = format!("event file {}, line {}", self.file.display(), self.line(at));
         match key {
-            "" | "." => anyhow!("{place}: {problem}"),
-            key => anyhow!("{place}, `{key}`: {problem}"),
+            "" | "." => place,
+            key => format!("{place}, `{key}`"),
         }
+    }
+
+    fn error(&self, key: &str, at: usize, problem: &str) -> anyhow::Error {
+        anyhow!("{}: {problem}", self.place(key, at))
     }
 }
 
@@ -211,7 +231,9 @@ impl Folder<'_> {
         if !real.starts_with(fs::canonicalize(self.path)?) {
             bail!("`{name}` leads out of the templates' folder: name a file inside it");
         }
-        Template::parse(read_template(&file)?).map_err(|faults| {
+        let message = read_template(&file)?;
+        items::storable("message", &message).with_context(|| file.display().to_string())?;
+        Template::parse(message).map_err(|faults| {
             let others = match faults.len() {
                 1 => String::new(),
                 faults => format!(" (and {} more: see `stamp-rally flex check`)", faults - 1),

@@ -41,8 +41,14 @@ impl Desk {
     fn read(&self, text: &str) -> Result<EventFile, String> {
         let file = self.0.join("rally.toml");
         fs::write(&file, text).unwrap();
-        let told = |error: anyhow::Error| format!("{error:#}").replace(&self.0.display().to_string(), "~");
-        read(&file, &self.0.join("templates")).map_err(told)
+        let told = |error: anyhow::Error| self.without_folder(&format!("{error:#}"));
+        let mut event = read(&file, &self.0.join("templates")).map_err(told)?;
+        event.channel.place = self.without_folder(&event.channel.place);
+        Ok(event)
+    }
+
+    fn without_folder(&self, text: &str) -> String {
+        text.replace(&self.0.display().to_string(), "~")
     }
 
     fn refusal(&self, text: &str) -> String {
@@ -59,12 +65,13 @@ impl Drop for Desk {
 #[test]
 fn an_event_and_its_stamps_are_read_with_their_messages() {
     let event = Desk::new().read(&format!("{RALLY}{STAMP}")).unwrap();
-    assert_eq!(event.event_id, "harbour-walk");
-    assert_eq!(event.starts_at, "2026-05-23T10:00:00+09:00");
-    assert_eq!(event.ends_at, "2026-06-01T00:00:00+09:00");
-    assert_eq!(event.time_zone, None);
+    assert_eq!(event.event_id.value.as_str(), "harbour-walk");
+    assert_eq!(event.window.starts_at().to_string(), "2026-05-23T01:00:00.000Z");
+    assert_eq!(event.window.ends_at().to_string(), "2026-05-31T15:00:00.000Z");
+    assert_eq!((event.time_zone, event.liff_id, event.index_shards), (None, None, None));
+    assert_eq!(event.channel.place, "event file ~/rally.toml, line 5, `channel`");
     let [stamp] = event.stamps.as_slice() else { panic!("one stamp") };
-    assert_eq!((stamp.stamp_id.as_str(), stamp.order, stamp.is_active, stamp.line), ("001", 1, true, 7));
+    assert_eq!((stamp.stamp_id.as_str(), stamp.order.number(), stamp.is_active), ("001", 1, None));
     assert_eq!(stamp.message.message()["contents"]["body"]["contents"][0]["text"], "{{stamp.name}}");
 }
 
@@ -73,7 +80,7 @@ fn the_rally_that_ships_is_readable() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = root.join("config/events/stamp-rally-202606.toml");
     let event = read(&file, &root.join("flex_templates")).unwrap();
-    assert_eq!(event.event_id, "stamp-rally-202606");
+    assert_eq!(event.event_id.value.as_str(), "stamp-rally-202606");
     let names: Vec<_> = event.stamps.iter().map(|stamp| (stamp.stamp_id.as_str(), stamp.name.as_str())).collect();
     assert_eq!(names, [("001", "第1スタンプ"), ("002", "第2スタンプ")]);
     assert!(event.completion_message.is_some());
@@ -95,13 +102,40 @@ fn a_value_of_the_wrong_type_is_refused_with_its_line() {
     let refusal = Desk::new().refusal(&format!("{RALLY}{}", STAMP.replace("order = 1", "order = \"one\"")));
     assert_eq!(
         refusal,
-        "event file ~/rally.toml, line 10, `stamps[0].order`: invalid type: string \"one\", expected u16"
+        "event file ~/rally.toml, line 10, `stamps[0].order`: invalid type: string \"one\", expected i64"
     );
     let refusal = Desk::new().refusal(&RALLY.replace("\"2026-06-01T00:00:00+09:00\"", "20260601"));
     assert_eq!(
         refusal,
-        "event file ~/rally.toml, line 4, `endsAt`: must be an instant with its offset, for example 2026-05-23T10:00:00+09:00"
+        "event file ~/rally.toml, line 4, `endsAt`: must be an instant with an offset, like 2026-05-23T10:00:00+09:00"
     );
+}
+
+#[test]
+fn a_value_the_domain_refuses_is_refused_with_line_key_and_rule() {
+    for (good, bad, told) in [
+        ("harbour-walk", "harbour#walk", "line 1, `eventId`: must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
+        ("港さんぽ", " ", "line 2, `name`: must be 1 to 200 characters without control characters"),
+        ("2026-06-01", "2026-05-01", "line 4, `endsAt`: must be later than startsAt"),
+        (
+            "+09:00\nends",
+            "\nends",
+            "line 3, `startsAt`: must be an instant with an offset, like 2026-05-23T10:00:00+09:00",
+        ),
+        ("\"main\"", "\"Main\"", "line 5, `channel`: must match [a-z0-9][a-z0-9-]{0,31}"),
+        (
+            "\"main\"",
+            "\"main\"\ntimeZone = \"Tokyo\"",
+            "line 6, `timeZone`: must be an IANA time zone, like Asia/Tokyo",
+        ),
+        ("\"main\"", "\"main\"\nliffId = \"x\"", "line 6, `liffId`: must look like 1234567890-AbcdEfgh"),
+        ("\"main\"", "\"main\"\nindexShards = 33", "line 6, `indexShards`: must be a whole number from 1 to 32"),
+        ("order = 1", "order = 1000", "line 10, `stamps[0].order`: must be a whole number from 1 to 999"),
+        ("\"001\"", "\"\"", "line 8, `stamps[0].stampId`: must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
+    ] {
+        let refusal = Desk::new().refusal(&format!("{RALLY}{STAMP}").replacen(good, bad, 1));
+        assert_eq!(refusal, format!("event file ~/rally.toml, {told}"));
+    }
 }
 
 #[test]

@@ -1,0 +1,204 @@
+//! `dev`: everything on this machine, in one process: the API, the consumer, an embedded DynamoDB engine, a stand-in of
+//! the LINE platform, and a demo rally. Ignores the machine's AWS settings.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, Write},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use sha2::{Digest, Sha256};
+
+use crate::dev::{
+    engine::{Engine, Storage},
+    line::{ChannelSettings, Memory, StandIn},
+};
+use crate::domain::time::MachineClock;
+use crate::store::{
+    Store,
+    client::{Clients, Pace},
+    table,
+};
+
+use super::{admin, config::Settings, event, event_file, logging, service, store};
+
+/// The demo rally, as it lies in the repository: path below the data folder, text.
+const DEMO_FILES: [(&str, &str); 4] = [
+    ("events/stamp-rally-202606.toml", include_str!("../../config/events/stamp-rally-202606.toml")),
+    ("flex_templates/rally-completed.json", include_str!("../../flex_templates/rally-completed.json")),
+    ("flex_templates/stamp-acquired.json", include_str!("../../flex_templates/stamp-acquired.json")),
+    ("flex_templates/stamp-acquired-last.json", include_str!("../../flex_templates/stamp-acquired-last.json")),
+];
+const DEMO_EVENT: &str = "stamp-rally-202606";
+/// Somebody to play with, and what the demo's organiser signs in with. Both are worth nothing elsewhere.
+const HANAKO: &str = "U00000000000000000000000000000001";
+const DEMO_ADMIN: &str = "demo-admin";
+
+/// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally
+#[derive(Clone, Debug, clap::Args)]
+pub struct DevArgs {
+    /// Configuration file, laid over the defaults
+    #[arg(long, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where the engine and the stand-in keep their files between runs
+    #[arg(long, value_name = "DIR", default_value = "data")]
+    data: PathBuf,
+    /// Where the stand-in of the LINE platform listens
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
+    line: SocketAddr,
+    /// Where the DynamoDB engine listens (port 0: any free one)
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    engine: SocketAddr,
+}
+
+impl Default for DevArgs {
+    fn default() -> Self {
+        let parsed = <DevAlone as clap::Parser>::parse_from(["stamp-rally"]);
+        parsed.command
+    }
+}
+
+#[derive(clap::Parser)]
+struct DevAlone {
+    #[command(flatten)]
+    command: DevArgs,
+}
+
+/// Runs until the process is asked to stop.
+pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
+    let settings = settings(&command)?;
+    logging::start(settings.log.format);
+    let listener = service::listen(settings.http.bind, "http.bind")?;
+    let line = start_line(&command, &settings)?;
+    let engine = start_engine(&command)?;
+    let parts = service::Service::of(&settings)?;
+    let shutdown = service::shutdown_signal()?;
+
+    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
+    table::create(&clients.table, &store::table_names(&settings)).await?;
+    seed(&command.data, &settings, &clients).await?;
+    line.keep_user(HANAKO, "花子")?;
+
+    let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker()))?;
+    let app = parts.app(&clients)?;
+    write_welcome(
+        &mut io::stdout().lock(),
+        &Welcome {
+            api: settings.http.public_url(),
+            line: line.base_url(),
+            engine: engine.endpoint_url(),
+            data: &command.data,
+        },
+    )?;
+    let ended = service::run(Some((listener, app)), Some(worker), shutdown).await;
+    line.stop();
+    engine.stop()?;
+    ended
+}
+
+/// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
+fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
+    // A killed run's shards go on after two seconds, not fifteen.
+    let before = [
+        ("STAMP_RALLY__DELIVERY__LEASE_MS", "2000".to_owned()),
+        ("STAMP_RALLY__DELIVERY__HOLD_PROBE_MS", "5000".to_owned()),
+    ];
+    let digest = admin::hex(&Sha256::digest(DEMO_ADMIN));
+    let after = [
+        ("STAMP_RALLY__LINE__API_BASE_URL", format!("http://{}", command.line)),
+        ("STAMP_RALLY__LINE__CHANNELS__MAIN", demo_channel()),
+        (
+            "STAMP_RALLY__ADMIN__TOKENS",
+            format!(r#"[{{"name":"demo","role":"admin","sha256":"{digest}","events":["*"]}}]"#),
+        ),
+    ];
+    let pair = |(key, value): (&str, String)| (OsString::from(key), OsString::from(value));
+    let environment = before.map(pair).into_iter().chain(env::vars_os()).chain(after.map(pair));
+    let file = command.config.as_deref().filter(|path| !path.as_os_str().is_empty());
+    Ok(Settings::load(file, environment)?)
+}
+
+const LOGIN_CHANNEL: &str = "1000000001";
+const MESSAGING_CHANNEL: &str = "2000000001";
+const CHANNEL_SECRET: &str = "stand-in-channel-secret";
+
+fn demo_channel() -> String {
+    format!(
+        r#"{{"login_channel_ids":["{LOGIN_CHANNEL}"],"messaging_channel_id":"{MESSAGING_CHANNEL}","channel_secrets":["{CHANNEL_SECRET}"]}}"#
+    )
+}
+
+fn start_line(command: &DevArgs, settings: &Settings) -> anyhow::Result<StandIn> {
+    fs::create_dir_all(&command.data).with_context(|| format!("the data folder {}", command.data.display()))?;
+    let listener = service::listen(command.line, "--line")?;
+    let channel = ChannelSettings {
+        webhook_url: Some(format!("{}/webhook/main", settings.http.public_url())),
+        ..ChannelSettings::new("main", LOGIN_CHANNEL, MESSAGING_CHANNEL, CHANNEL_SECRET)
+    };
+    Ok(StandIn::start(listener, &Memory::File(command.data.join("line.db")), vec![channel])?)
+}
+
+fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
+    let listener = service::listen(command.engine, "--engine")?;
+    Ok(Engine::start(listener, Storage::File(command.data.join("engine.db")))?)
+}
+
+/// Writes the demo rally, unless it is there: what somebody changed since stays.
+async fn seed(data: &Path, settings: &Settings, clients: &Clients) -> anyhow::Result<()> {
+    let folder = data.join("demo");
+    for (path, text) in DEMO_FILES {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    let file = event_file::read(&folder.join(DEMO_FILES[0].0), &folder.join("flex_templates"))?;
+    let store = Store::new(clients.table.clone(), store::table_names(settings));
+    if store.event(&DEMO_EVENT.parse()?).await?.is_none() {
+        event::apply(&store, &["main"], &[file], MachineClock::start().now(), &mut io::sink()).await?;
+    }
+    Ok(())
+}
+
+struct Welcome<'a> {
+    api: String,
+    line: String,
+    engine: String,
+    data: &'a Path,
+}
+
+/// What was started, where, and what to do with it.
+fn write_welcome(out: &mut impl Write, at: &Welcome<'_>) -> io::Result<()> {
+    let Welcome { api, line, engine, data } = at;
+    let rally = format!("{api}/api/events/{DEMO_EVENT}");
+    let token = format!("\"Authorization: Bearer $(curl -s '{line}/control/users/{HANAKO}/id-token?channel=main')\"");
+    writeln!(
+        out,
+        "\
+stamp-rally runs on this machine.
+
+  API             {api}  (described in {api}/openapi.json)
+  LINE, stand-in  {line}  (people, phones, faults below {line}/control)
+  DynamoDB        {engine}  (the embedded engine; any credentials)
+  data            {data}  (kept between runs)
+  demo rally      {DEMO_EVENT}; organiser: curl -H 'Authorization: Bearer {DEMO_ADMIN}' {api}/admin/api/events
+
+Paste into another terminal, one after the other:
+
+# 1. Hanako registers
+curl -sS -X PUT {rally}/me -H {token}
+
+# 2. Hanako acquires the first stamp
+curl -sS -X POST {rally}/me/stamps/001 -H {token}
+
+# 3. What her phone shows
+curl -sS {line}/control/users/{HANAKO}/phone
+
+Ctrl-C stops.",
+        data = data.display()
+    )?;
+    out.flush()
+}

@@ -1,0 +1,149 @@
+//! `stamp-rally event apply`: event files into the table, without overwriting what was changed meanwhile.
+
+use std::{collections::BTreeSet, io, time::Duration};
+
+use anyhow::{Context, bail};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::plan::{Plan, Stored, Write};
+use crate::cli::event_file::EventFile;
+use crate::domain::{
+    event::Event,
+    ids::{EventId, StampId},
+    stamp::StampMaster,
+    time::Timestamp,
+};
+use crate::store::{Store, masters::Replaced};
+
+/// Reads at the same time.
+const AT_ONCE: usize = 16;
+
+/// How long the index may lag behind the table: pauses between looks, about ten seconds in all.
+const INDEX_LAG: [Duration; 7] = [
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(3),
+    Duration::from_secs(3),
+];
+
+/// Writes events and their stamps as their files say, and tells `out` what changes (old → new).
+///
+/// All files are compared with the table and checked before anything is written; what a file doesn't name keeps its
+/// value, and no stamp is ever deleted. `channels` are the names that are configured. Each write stands on the
+/// version that was compared: if somebody else changed that one meanwhile, nothing of theirs is overwritten and the
+/// rest isn't written. Safe to repeat, whatever stopped it.
+pub async fn apply(
+    store: &Store,
+    channels: &[&str],
+    files: &[EventFile],
+    now: Timestamp,
+    out: &mut impl io::Write,
+) -> anyhow::Result<()> {
+    let mut seen = BTreeSet::new();
+    let mut plans = Vec::new();
+    for file in files {
+        if !seen.insert(&file.event_id.value) {
+            bail!("{}: another file is about the same event", file.event_id.place);
+        }
+        plans.push(planned(store, channels, file, now).await?);
+    }
+    for plan in &plans {
+        write!(out, "{plan}")?;
+    }
+    for plan in &plans {
+        carry_out(store, plan).await?;
+        let event_id = &plan.event.new.event_id;
+        match plan.writes().len() {
+            0 => writeln!(out, "event {event_id}: nothing to write")?,
+            written => writeln!(out, "event {event_id}: {written} written")?,
+        }
+    }
+    Ok(())
+}
+
+/// What a file comes to, if it may be applied.
+async fn planned(store: &Store, channels: &[&str], file: &EventFile, now: Timestamp) -> anyhow::Result<Plan> {
+    let channel = &file.channel;
+    if !channels.contains(&channel.value.as_str()) {
+        let known = channels.join(", ");
+        bail!("{}: no channel {} is configured (line.channels has: {known})", channel.place, channel.value);
+    }
+    let plan = Plan::new(file, stored(store, file).await?, now)?;
+    if let Some(old) = &plan.event.old {
+        refuse_what_is_fixed(store, file, old, &plan.event.new).await?;
+    }
+    Ok(plan)
+}
+
+/// What a registration depends on can't change once there is one: index keys by `indexShards`, and people's ids and
+/// friendships by `channel`.
+async fn refuse_what_is_fixed(store: &Store, file: &EventFile, old: &Event, new: &Event) -> anyhow::Result<()> {
+    let channel =
+        (old.channel != new.channel).then(|| (&file.channel.place, format!("{} to {}", old.channel, new.channel)));
+    let shards = file
+        .index_shards
+        .as_ref()
+        .filter(|_| old.index_shards != new.index_shards)
+        .map(|shards| (&shards.place, format!("{} to {}", old.index_shards.count(), new.index_shards.count())));
+    if let Some((place, change)) = channel.or(shards)
+        && store.is_anybody_registered(old).await?
+    {
+        bail!("{place}: can't change any more (from {change}): somebody is registered");
+    }
+    Ok(())
+}
+
+/// The stamps of the file are read one by one, for the index that lists them may lag behind the table.
+async fn stored(store: &Store, file: &EventFile) -> anyhow::Result<Stored> {
+    let event_id = &file.event_id.value;
+    let event = store.event(event_id).await?;
+    let named = file.stamps.iter().map(|entry| store.master(event_id, &entry.stamp_id));
+    let named: Vec<Option<StampMaster>> = stream::iter(named).buffered(AT_ONCE).try_collect().await?;
+    let is_named = |id: &StampId| file.stamps.iter().any(|entry| entry.stamp_id == *id);
+    let listed = store.masters(event_id).await?.into_iter().filter(|master| !is_named(&master.stamp_id));
+    Ok(Stored { event, masters: named.into_iter().flatten().chain(listed).collect() })
+}
+
+async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
+    let event_id = &plan.event.new.event_id;
+    let mut added = plan.added();
+    for write in plan.writes() {
+        let stopped = || format!("event {event_id}: stopped at {write}; run it again, it goes on from there");
+        if write.comes_after_new_places() {
+            // Whoever reads the masters gets them from the index, which may lag behind the table.
+            until_listed(store, event_id, &std::mem::take(&mut added)).await.with_context(stopped)?;
+        }
+        let replaced = match write {
+            Write::Event(step) => store.put_event(&step.new, step.old.as_ref().map(|old| old.updated_at)).await,
+            Write::Stamp(step) => store.put_master(&step.new, step.old.as_ref().map(|old| old.updated_at)).await,
+        };
+        if replaced.with_context(stopped)? == Replaced::LostRace {
+            bail!(
+                "event {event_id}: {write} was changed by somebody else meanwhile and is left as they want it; look \
+                 at it (`stamp-rally event show {event_id}`) and run this again"
+            );
+        }
+    }
+    Ok(())
+}
+
+async fn until_listed(store: &Store, event_id: &EventId, stamps: &[&StampId]) -> anyhow::Result<()> {
+    if stamps.is_empty() {
+        return Ok(());
+    }
+    let mut pauses = INDEX_LAG.iter();
+    loop {
+        let listed = store.masters(event_id).await?;
+        let is_listed = |id: &&StampId| listed.iter().any(|master| master.stamp_id == **id && master.is_active);
+        if stamps.iter().all(is_listed) {
+            return Ok(());
+        }
+        let Some(pause) = pauses.next() else {
+            bail!("index GSI1 doesn't show the new stamps yet");
+        };
+        tokio::time::sleep(*pause).await;
+    }
+}

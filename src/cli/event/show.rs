@@ -1,0 +1,63 @@
+//! `stamp-rally event list|show`: what is stored, for people.
+
+use std::io::Write;
+
+use super::attributes::Attributes;
+use crate::cli::store::event;
+use crate::domain::{event::Event, ids::EventId, stamp::StampMaster, time::Timestamp};
+use crate::store::{
+    Store,
+    listing::{Direction, Wanted},
+};
+
+/// Rows of a page; nobody has more rallies than that, or else there are pages.
+const PAGE: usize = 1000;
+
+/// All events by start, a line each; what may be wide (names) comes last.
+pub(super) async fn list(store: &Store, now: Timestamp, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
+    loop {
+        let page = store.events(&wanted).await?;
+        for event in &page.rows {
+            writeln!(out, "{}", line(event, now))?;
+        }
+        wanted.after = page.next;
+        if wanted.after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn line(event: &Event, now: Timestamp) -> String {
+    let Event { event_id, window, time_zone: zone, channel, name, .. } = event;
+    let state = match window.admits(now) {
+        Ok(()) => "open",
+        Err(_) if window.is_over(now) => "over",
+        Err(_) => "to come",
+    };
+    let (from, to) = (window.starts_at().in_zone(*zone), window.ends_at().in_zone(*zone));
+    format!("{:<24}  {state:<7}  {from} to {to} {zone}  {:<8}  {}", event_id.as_str(), channel.as_str(), name.as_str())
+}
+
+/// One event with its stamps.
+pub(super) async fn show(store: &Store, event_id: &EventId, out: &mut impl Write) -> anyhow::Result<()> {
+    let event = event(store, event_id).await?;
+    let masters = store.masters(event_id).await?;
+    writeln!(out, "event {event_id}")?;
+    for line in Attributes::of_event(&event).all() {
+        writeln!(out, "  {line}")?;
+    }
+    writeln!(out, "  createdAt: {}", event.created_at)?;
+    writeln!(out, "  updatedAt: {}", event.updated_at)?;
+    masters.iter().try_for_each(|master| stamp(master, out))?;
+    let active = masters.iter().filter(|master| master.is_active).count();
+    Ok(writeln!(out, "{} stamps, {active} of them active", masters.len())?)
+}
+
+fn stamp(master: &StampMaster, out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "  stamp {}", master.stamp_id)?;
+    for line in Attributes::of_stamp(master).all() {
+        writeln!(out, "    {line}")?;
+    }
+    writeln!(out, "    updatedAt: {}", master.updated_at)
+}

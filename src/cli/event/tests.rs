@@ -1,0 +1,142 @@
+//! What a file comes to, told without a store.
+
+use std::path::Path;
+
+use super::{
+    plan::{Plan, Stored, Write},
+    *,
+};
+use crate::domain::{event::Event, stamp::StampMaster};
+
+const OLD: &str = "2026-05-01T00:00:00.000Z";
+const NOW: &str = "2026-05-02T00:00:00.000Z";
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// The demo rally's file, with these words replaced.
+fn file(replace: &[(&str, &str)]) -> EventFile {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("config/events/stamp-rally-202606.toml")).unwrap();
+    let text = replace.iter().fold(text, |text, (old, new)| {
+        assert!(text.contains(old), "{old}");
+        text.replace(old, new)
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rally.toml");
+    std::fs::write(&path, text).unwrap();
+    event_file::read(&path, &root.join("flex_templates")).unwrap()
+}
+
+fn plan(file: &EventFile, stored: Stored) -> Plan {
+    Plan::new(file, stored, at(NOW)).unwrap()
+}
+
+/// What is in the table after this file was applied.
+fn applied(file: &EventFile) -> Stored {
+    let plan = Plan::new(file, Stored::default(), at(OLD)).unwrap();
+    Stored { event: Some(plan.event.new), masters: plan.stamps.into_iter().map(|step| step.new).collect() }
+}
+
+fn order(plan: &Plan) -> Vec<String> {
+    plan.writes().iter().map(ToString::to_string).collect()
+}
+
+fn asleep(master: StampMaster) -> StampMaster {
+    StampMaster { is_active: false, ..master }
+}
+
+#[test]
+fn a_new_event_is_written_after_its_stamps_which_nobody_can_reach_without_it() {
+    let plan = plan(&file(&[]), Stored::default());
+    assert_eq!(order(&plan), ["stamp 001", "stamp 002", "the event itself"]);
+    assert_eq!(plan.added().len(), 2);
+}
+
+#[test]
+fn a_file_applied_again_writes_nothing() {
+    let plan = plan(&file(&[]), applied(&file(&[])));
+    assert_eq!(order(&plan), Vec::<String>::new());
+    assert_eq!(
+        plan.to_string(),
+        "event stamp-rally-202606: unchanged\n  stamp 001: unchanged\n  stamp 002: unchanged\n"
+    );
+}
+
+#[test]
+fn places_are_added_before_everything_else_and_taken_away_after_it() {
+    // 001 goes, 002 comes back, 003 is new, and the event opens.
+    let mut stored = applied(&file(&[]));
+    stored.masters[1] = asleep(stored.masters[1].clone());
+    let third = "[[stamps]]\nstampId = \"003\"\nname = \"第3\"\norder = 3\ntemplate = \"stamp-acquired.json\"\n\n";
+    let first = "[[stamps]]\nstampId = \"001\"";
+    let wanted = file(&[
+        ("order = 1\nisActive = true", "order = 1\nisActive = false"),
+        ("startsAt = 2026-05-01", "startsAt = 2026-04-01"),
+        (first, &format!("{third}{first}")),
+    ]);
+    let plan = plan(&wanted, stored);
+    assert_eq!(order(&plan), ["stamp 003", "stamp 002", "the event itself", "stamp 001"]);
+    let relies: Vec<_> = plan.writes().iter().map(Write::comes_after_new_places).collect();
+    assert_eq!(relies, [false, false, true, true]);
+}
+
+#[test]
+fn what_changes_is_told_old_and_new() {
+    let stored = applied(&file(&[]));
+    let wanted = file(&[
+        ("name = \"スタンプラリー 2026\"", "name = \"夏のラリー\""),
+        ("name = \"第2スタンプ\"\norder = 2", "name = \"港\"\norder = 3"),
+    ]);
+    let plan = plan(&wanted, stored);
+    assert_eq!(
+        plan.to_string(),
+        "event stamp-rally-202606: changed\n  name: スタンプラリー 2026 → 夏のラリー\n  stamp 001: unchanged\n  \
+         stamp 002: changed\n    name: 第2スタンプ → 港\n    order: 2 → 3\n"
+    );
+    assert_eq!(plan.event.new.updated_at, at(NOW));
+}
+
+#[test]
+fn a_changed_message_is_told_by_its_places() {
+    let wanted = file(&[("template = \"stamp-acquired-last.json\"", "template = \"stamp-acquired.json\"")]);
+    let told = plan(&wanted, applied(&file(&[]))).to_string();
+    assert!(told.contains("  stamp 002: changed\n    flexMessageContent /"), "{told}");
+    assert!(told.contains(": changed\n"), "{told}");
+}
+
+#[test]
+fn what_the_file_does_not_name_keeps_its_value() {
+    let stored = applied(&file(&[(
+        "channel = \"main\"",
+        "channel = \"main\"\nliffId = \"1234567890-AbcdEfgh\"\nindexShards = 4",
+    )]));
+    let silent = file(&[("completionTemplate = \"rally-completed.json\"", ""), ("timeZone = \"Asia/Tokyo\"", "")]);
+    let plan = plan(&silent, stored);
+    assert_eq!(order(&plan), Vec::<String>::new());
+    let Event { liff_id, index_shards, completion_message_content, .. } = &plan.event.new;
+    assert_eq!(liff_id.as_ref().unwrap().as_str(), "1234567890-AbcdEfgh");
+    assert_eq!(index_shards.count(), 4);
+    assert!(completion_message_content.is_some());
+}
+
+#[test]
+fn a_stamp_that_sleeps_stays_asleep_if_the_file_says_nothing_about_it() {
+    let mut stored = applied(&file(&[]));
+    stored.masters[0] = asleep(stored.masters[0].clone());
+    let silent = file(&[("order = 1\nisActive = true", "order = 1")]);
+    assert_eq!(order(&plan(&silent, stored)), Vec::<String>::new());
+}
+
+#[test]
+fn a_stamp_that_is_not_in_the_file_is_told_and_left() {
+    let mut stored = applied(&file(&[]));
+    let other = StampMaster { stamp_id: "999".parse().unwrap(), ..stored.masters[0].clone() };
+    stored.masters.push(other);
+    let plan = plan(&file(&[]), stored);
+    assert_eq!(order(&plan), Vec::<String>::new());
+    assert!(plan.to_string().ends_with(
+        "  stamp 999: in the table, not in the file: left as it is (to take it off the card: name it with isActive = false)\n"
+    ));
+}

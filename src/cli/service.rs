@@ -1,0 +1,236 @@
+//! The service out of its parts: what `serve`, `consume` and `dev` have in common.
+
+use std::{collections::HashMap, net::TcpListener, time::Duration};
+
+use anyhow::{Context, anyhow, bail};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Worker};
+use crate::domain::{
+    ids::ChannelName,
+    time::{Clock, MachineClock},
+};
+use crate::http::{
+    self,
+    auth::{AdminToken, AdminTokens, Events, Role},
+};
+use crate::line::{
+    Access, Platform,
+    id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
+    messaging::Messenger,
+};
+use crate::store::{
+    Store, StoreError,
+    client::Clients,
+    progress::WorkerId,
+    rallies::Rallies,
+    table::{self, TableNames},
+};
+
+use super::config::{self, ChannelAuth, ChannelSettings, EventScope, Settings};
+
+/// Upper bounds of the duration histograms, in seconds.
+const BUCKETS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+
+/// How often an unreachable store is asked again at the start.
+const KNOCK: Duration = Duration::from_secs(2);
+
+/// What the parts are made from.
+pub struct Service<'a> {
+    settings: &'a Settings,
+    platform: Platform,
+    clock: Clock,
+    metrics: PrometheusHandle,
+}
+
+impl<'a> Service<'a> {
+    /// Looks through the settings; starts nothing yet. Once a process: it installs the process's metrics.
+    pub fn of(settings: &'a Settings) -> anyhow::Result<Self> {
+        if settings.line.channels.is_empty() {
+            bail!("`line.channels` is empty: configure at least one channel, for example [line.channels.main]");
+        }
+        let platform =
+            Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
+        let metrics = metrics_recorder().context("metrics")?;
+        Ok(Self { settings, platform, clock: MachineClock::start(), metrics })
+    }
+
+    /// The HTTP server's parts.
+    pub fn app(&self, clients: &Clients) -> anyhow::Result<http::App> {
+        let store = store(self.settings, clients);
+        Ok(http::App::new(http::Parts {
+            rallies: Rallies::new(store.clone(), self.clock.clone()),
+            store,
+            verifier: TokenVerifier::new(self.platform.clone(), self.verifier_settings(), self.clock.clone()),
+            channels: self.by_channel(|channel| Ok(http_channel(channel)))?,
+            admin_tokens: admin_tokens(self.settings)?,
+            allowed_origins: self.settings.http.allowed_origins.iter().map(ToString::to_string).collect(),
+            clock: self.clock.clone(),
+            metrics: self.metrics.clone(),
+        }))
+    }
+
+    /// The consumer of the table's stream.
+    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+        let store = store(self.settings, clients);
+        let delivery = Delivery::new(DeliveryParts {
+            rallies: Rallies::new(store.clone(), self.clock.clone()),
+            messengers: self.by_channel(|channel| self.messenger(channel))?,
+            store: store.clone(),
+            clock: self.clock.clone(),
+            settings: delivery_settings(&self.settings.delivery),
+            patience: Patience::default(),
+        });
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
+    fn verifier_settings(&self) -> VerifierSettings {
+        let line = &self.settings.line;
+        let verification = match line.verification {
+            config::Verification::Endpoint => Verification::Endpoint,
+            config::Verification::Local => Verification::Jwks,
+        };
+        VerifierSettings { verification, jwks_refetch: line.jwks_refetch, leeway: line.clock_leeway }
+    }
+
+    fn messenger(&self, channel: &ChannelSettings) -> anyhow::Result<Messenger> {
+        let access = match channel.auth().context("no access token")? {
+            ChannelAuth::AccessToken(token) => Access::LongLived(token),
+            ChannelAuth::Stateless { channel_id, channel_secret } => {
+                Access::Stateless { messaging_channel_id: channel_id, channel_secret }
+            }
+        };
+        Ok(Messenger::new(self.platform.clone(), access, self.clock.clone()))
+    }
+
+    fn by_channel<T>(
+        &self,
+        part: impl Fn(&ChannelSettings) -> anyhow::Result<T>,
+    ) -> anyhow::Result<HashMap<ChannelName, T>> {
+        let channels = self.settings.line.channels.iter();
+        channels.map(|(name, channel)| Ok((name.parse()?, part(channel)?))).collect()
+    }
+}
+
+/// The one table.
+#[must_use]
+pub fn store(settings: &Settings, clients: &Clients) -> Store {
+    Store::new(clients.table.clone(), super::store::table_names(settings))
+}
+
+/// A socket for the server; a port in use says so at once.
+pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| format!("can't listen on {address}: choose another address by `{key}`"))
+}
+
+/// Waits for a store that can't be reached; tables that are missing or wrong end the start.
+pub async fn wait_for_tables(
+    clients: &Clients,
+    names: &TableNames,
+    shutdown: &CancellationToken,
+) -> anyhow::Result<()> {
+    loop {
+        match table::status(&clients.table, names).await {
+            Ok(reports) => {
+                let missing: Vec<_> =
+                    reports.iter().filter(|report| !report.exists()).map(|report| report.table.as_str()).collect();
+                if !missing.is_empty() {
+                    bail!("no table {}: run `stamp-rally table create`", missing.join(", "));
+                }
+                for report in reports.iter().filter(|report| !report.is_as_defined()) {
+                    tracing::warn!(store.table = %report.table, "the table differs from its definition: {report}");
+                }
+                return Ok(());
+            }
+            Err(error @ StoreError::Unavailable(_)) => {
+                tracing::warn!(error = %format!("{:#}", anyhow!(error)), "the store can't be reached; waiting for it");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(KNOCK) => {}
+            () = shutdown.cancelled() => bail!("stopped while waiting for the store"),
+        }
+    }
+}
+
+/// Runs server and consumer until the process is asked to stop, then lets both finish. When one of them
+/// ends by itself, the other is stopped too.
+pub async fn run(
+    server: Option<(TcpListener, http::App)>,
+    worker: Option<Worker>,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let serve = async {
+        let Some((listener, app)) = server else { return Ok(()) };
+        let _end = shutdown.clone().drop_guard();
+        http::serve(listener, app, shutdown.clone()).await.context("the HTTP server")
+    };
+    let consume = async {
+        let Some(mut worker) = worker else { return Ok(()) };
+        let _end = shutdown.clone().drop_guard();
+        worker.run(shutdown.clone()).await;
+        Ok(())
+    };
+    let (http_end, stream_end) = tokio::join!(serve, consume);
+    http_end.and(stream_end)
+}
+
+/// Cancelled by SIGTERM or Ctrl-C.
+pub fn shutdown_signal() -> anyhow::Result<CancellationToken> {
+    let shutdown = CancellationToken::new();
+    let (asked, mut term) =
+        (shutdown.clone(), tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?);
+    #[expect(clippy::disallowed_methods, reason = "the command line owns it; it ends with the process")]
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = term.recv() => {}
+        }
+        tracing::info!("asked to stop: finishing what runs");
+        asked.cancel();
+    });
+    Ok(shutdown)
+}
+
+/// The recorder behind `/metrics`, for the whole process.
+fn metrics_recorder() -> anyhow::Result<PrometheusHandle> {
+    Ok(PrometheusBuilder::new().set_buckets(&BUCKETS)?.install_recorder()?)
+}
+
+fn http_channel(channel: &ChannelSettings) -> http::Channel {
+    http::Channel {
+        login: LoginChannels {
+            ids: channel.login_channel_ids.clone(),
+            hs256_secret: channel.login_channel_secret.clone(),
+        },
+        webhook_secrets: channel.channel_secrets.clone(),
+    }
+}
+
+fn admin_tokens(settings: &Settings) -> anyhow::Result<AdminTokens> {
+    let token = |token: &config::AdminToken| {
+        let role = match token.role {
+            config::Role::Admin => Role::Admin,
+            config::Role::Operator => Role::Operator,
+            config::Role::Viewer => Role::Viewer,
+        };
+        let events = match &token.events {
+            EventScope::All => Events::All,
+            EventScope::Only(ids) => Events::These(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?),
+        };
+        Ok(AdminToken { name: token.name.clone(), role, sha256: token.sha256, events })
+    };
+    Ok(AdminTokens::new(settings.admin.tokens.iter().map(token).collect::<anyhow::Result<_>>()?))
+}
+
+fn delivery_settings(settings: &config::DeliverySettings) -> DeliverySettings {
+    DeliverySettings {
+        pushes_per_second: settings.pushes_per_second,
+        poll_interval: settings.poll_interval,
+        concurrency: settings.concurrency as usize,
+        lease: settings.lease,
+        hold_probe: settings.hold_probe,
+    }
+}

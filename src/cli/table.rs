@@ -1,0 +1,132 @@
+//! `stamp-rally table create|status`: the two tables, made and compared with what they should be.
+
+use std::io::Write;
+
+use anyhow::bail;
+
+use super::{
+    args::SettingsArgs,
+    config::Settings,
+    store::{clients, table_names},
+};
+use crate::store::table::{Difference, TableReport, create, status};
+
+/// The two tables.
+#[derive(Debug, clap::Args)]
+pub struct TableArgs {
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(subcommand)]
+    command: TableCommand,
+}
+
+/// The two tables.
+#[derive(Debug, clap::Subcommand)]
+enum TableCommand {
+    /// Make the tables, or complete what is there; run it again whenever you like
+    Create,
+    /// Compare the tables with what they should be; changes nothing
+    Status,
+}
+
+/// Carries the command out.
+pub async fn execute(args: TableArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    let settings = args.settings.start()?;
+    match args.command {
+        TableCommand::Create => make(&settings, out).await,
+        TableCommand::Status => compare(&settings, out).await,
+    }
+}
+
+async fn make(settings: &Settings, out: &mut impl Write) -> anyhow::Result<()> {
+    let (clients, names) = (clients().await?, table_names(settings));
+    let before = status(&clients.table, &names).await?;
+    let after = create(&clients.table, &names).await?;
+    for (before, after) in before.iter().zip(&after) {
+        writeln!(out, "{}", made(before, after))?;
+    }
+    if after.iter().all(TableReport::is_as_defined) {
+        return Ok(());
+    }
+    bail!("the rest is left as it is: a person has to decide on it");
+}
+
+async fn compare(settings: &Settings, out: &mut impl Write) -> anyhow::Result<()> {
+    let reports = status(&clients().await?.table, &table_names(settings)).await?;
+    for report in &reports {
+        writeln!(out, "{report}")?;
+    }
+    match reports.iter().filter(|report| !report.is_as_defined()).count() {
+        0 => Ok(()),
+        some => bail!("{some} of {} tables are not as defined", reports.len()),
+    }
+}
+
+/// What was done to a table, and what is left to do by others: a line each.
+fn made(before: &TableReport, after: &TableReport) -> String {
+    let gone = before.differences.iter().filter(|difference| !after.differences.contains(difference));
+    let mut lines: Vec<_> = gone.filter_map(done).map(|what| format!("{}: {what}", after.table)).collect();
+    if lines.is_empty() || !after.is_as_defined() {
+        lines.push(after.to_string());
+    }
+    lines.join("\n")
+}
+
+/// What put a difference right; nothing for what passed by itself.
+fn done(difference: &Difference) -> Option<String> {
+    match difference {
+        Difference::IndexMissing { index } => Some(format!("completed: index {index} added")),
+        Difference::StreamOff => Some("completed: stream switched on".to_owned()),
+        Difference::TableMissing => Some("made".to_owned()),
+        Difference::TtlOff { wanted } => Some(format!("completed: items expire by `{wanted}`")),
+        Difference::Billing { .. }
+        | Difference::IndexKeys { .. }
+        | Difference::IndexNotReady { .. }
+        | Difference::IndexProjection { .. }
+        | Difference::Keys { .. }
+        | Difference::NotReady { .. }
+        | Difference::StreamView { .. }
+        | Difference::TtlAttribute { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(differences: &[Difference]) -> TableReport {
+        TableReport { table: "line-event".to_owned(), differences: differences.to_vec() }
+    }
+
+    #[test]
+    fn what_was_made_or_completed_is_told() {
+        assert_eq!(made(&report(&[Difference::TableMissing]), &report(&[])), "line-event: made");
+        let lacks = [
+            Difference::StreamOff,
+            Difference::TtlOff { wanted: "ttl".to_owned() },
+            Difference::IndexMissing { index: "GSI2".to_owned() },
+        ];
+        assert_eq!(
+            made(&report(&lacks), &report(&[])),
+            "line-event: completed: stream switched on\nline-event: completed: items expire by `ttl`\n\
+             line-event: completed: index GSI2 added"
+        );
+    }
+
+    #[test]
+    fn a_table_that_lacked_nothing_is_as_defined() {
+        assert_eq!(made(&report(&[]), &report(&[])), "line-event: as defined");
+        let busy = Difference::NotReady { state: "UPDATING".to_owned() };
+        assert_eq!(made(&report(&[busy]), &report(&[])), "line-event: as defined");
+    }
+
+    #[test]
+    fn what_only_a_person_can_mend_is_listed_after_what_was_done() {
+        let billing = Difference::Billing { found: "PROVISIONED".to_owned() };
+        assert_eq!(
+            made(&report(&[Difference::StreamOff, billing.clone()]), &report(&[billing])),
+            "line-event: completed: stream switched on\nline-event: it is billed as PROVISIONED, not on demand: \
+             beyond its capacity a rush is throttled (left as it is: a person has to decide)"
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! `stamp-rally users list|export`: participants by registration time.
+
+mod export;
+
+use std::{io::Write, num::NonZeroUsize, path::PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+
+use super::{args::SettingsArgs, store};
+use crate::domain::{
+    event::Event,
+    ids::EventId,
+    time::{Span, TimeZone},
+};
+use crate::store::{
+    Store,
+    listing::{Direction, Wanted},
+};
+
+/// Rows of a page at most.
+const PAGE: usize = 1000;
+
+/// Participants by registration time.
+#[derive(Debug, clap::Args)]
+pub struct UsersArgs {
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(subcommand)]
+    command: UsersCommand,
+}
+
+/// Participants by registration time.
+#[derive(Debug, clap::Subcommand)]
+enum UsersCommand {
+    /// Write all of them as CSV that opens in Excel; any number in constant memory
+    Export {
+        #[command(flatten)]
+        whom: Whom,
+        /// Where to; complete when it appears under this name [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// List them
+    List {
+        #[command(flatten)]
+        whom: Whom,
+        /// At most so many
+        #[arg(long, default_value = "100")]
+        limit: NonZeroUsize,
+    },
+}
+
+/// Which participants.
+#[derive(Debug, clap::Args)]
+struct Whom {
+    /// The event's id
+    #[arg(value_name = "EVENT")]
+    event_id: EventId,
+    /// First day in the event's time zone (2026-05-23), or an instant with its offset (2026-05-23T10:00:00+09:00)
+    #[arg(long)]
+    from: Option<String>,
+    /// Last day, inclusive, or an instant, exclusive
+    #[arg(long)]
+    to: Option<String>,
+    /// asc: who registered first comes first
+    #[arg(long, value_enum, default_value_t = Order::Asc)]
+    order: Order,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Order {
+    Asc,
+    Desc,
+}
+
+impl Whom {
+    fn span(&self, zone: TimeZone) -> anyhow::Result<Span> {
+        let span = Span::parse(self.from.as_deref(), self.to.as_deref(), zone)
+            .map_err(|error| anyhow::anyhow!("--{}: {}", error.what, error.rule))?;
+        match (span.from, span.to) {
+            (Some(from), Some(to)) if from >= to => bail!("--to: must be later than --from"),
+            _ => Ok(span),
+        }
+    }
+
+    fn direction(&self) -> Direction {
+        match self.order {
+            Order::Asc => Direction::Asc,
+            Order::Desc => Direction::Desc,
+        }
+    }
+}
+
+/// Carries the command out: rows go to `out`, what to know about them to `notes`.
+pub async fn execute(args: UsersArgs, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
+    let settings = args.settings.start()?;
+    store::with(&settings, async |store| match &args.command {
+        UsersCommand::Export { whom, output } => {
+            let event = store::event(store, &whom.event_id).await?;
+            let users = store.all_users(&event, whom.span(event.time_zone)?, whom.direction());
+            export::export(users, output.as_deref(), out, notes).await
+        }
+        UsersCommand::List { whom, limit } => {
+            let event = store::event(store, &whom.event_id).await?;
+            list(store, &event, whom, limit.get(), out, notes).await
+        }
+    })
+    .await
+}
+
+async fn list(
+    store: &Store,
+    event: &Event,
+    whom: &Whom,
+    limit: usize,
+    out: &mut impl Write,
+    notes: &mut impl Write,
+) -> anyhow::Result<()> {
+    let (span, mut wanted) = (whom.span(event.time_zone)?, Wanted { direction: whom.direction(), limit, after: None });
+    let mut left = limit;
+    writeln!(out, "{:<33}  {:<24}  {}", "lineUserId", "createdAt", event.time_zone)?;
+    loop {
+        wanted.limit = left.min(PAGE);
+        let page = store.users(event, span, &wanted).await?;
+        for user in &page.rows {
+            let local = user.created_at.in_zone(event.time_zone);
+            writeln!(out, "{:<33}  {}  {local}", user.line_user_id.as_str(), user.created_at)?;
+        }
+        left -= page.rows.len();
+        wanted.after = page.next;
+        if wanted.after.is_none() || left == 0 {
+            break;
+        }
+    }
+    let (shown, id) = (limit - left, &event.event_id);
+    match wanted.after {
+        None => writeln!(notes, "{shown} shown, that is all")?,
+        Some(_) => writeln!(
+            notes,
+            "{shown} shown, more follow: raise --limit, narrow --from and --to, or `stamp-rally users export {id}`"
+        )?,
+    }
+    Ok(())
+}

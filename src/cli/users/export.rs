@@ -1,0 +1,145 @@
+//! `stamp-rally users export`: the CSV of the organiser's API, to a file or to standard output.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::http::csv;
+use crate::store::listing::Users;
+
+/// How often the number on the screen is renewed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Writes all of `users` to the file, or to `out` where there is none; tells `notes` how many they were.
+pub(super) async fn export(
+    users: Users,
+    file: Option<&Path>,
+    out: &mut impl Write,
+    notes: &mut impl Write,
+) -> anyhow::Result<()> {
+    let Some(file) = file else {
+        // On the same screen a progress bar would break the rows up.
+        let rows_are_seen = io::stdout().is_terminal();
+        let target = if rows_are_seen { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        return write_all(users, out, &progress(target)).await.map(drop);
+    };
+    let draft = Draft::of(file)?;
+    let (bar, mut part) = (progress(ProgressDrawTarget::stderr()), &draft.file);
+    let number = tokio::select! {
+        // First, so that it is listened for before anything is asked.
+        biased;
+        _ = tokio::signal::ctrl_c() => bail!("interrupted: nothing is written to {}", file.display()),
+        number = write_all(users, &mut part, &bar) => number?,
+    };
+    draft.complete()?;
+    Ok(writeln!(notes, "{number} participants written to {}", file.display())?)
+}
+
+/// A bar can't know the end: counting would take as long. So it tells how many rows there are so far; nothing where
+/// standard error is no terminal.
+fn progress(target: ProgressDrawTarget) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {human_pos} participants, {per_sec:0}");
+    let bar = ProgressBar::with_draw_target(None, target);
+    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(TICK);
+    }
+    bar
+}
+
+async fn write_all(mut users: Users, out: &mut impl Write, progress: &ProgressBar) -> anyhow::Result<u64> {
+    out.write_all(&csv::file_start()?)?;
+    loop {
+        let some = csv::some_of(&mut users).await?;
+        if some.is_empty() {
+            break;
+        }
+        out.write_all(&csv::rows(&some)?)?;
+        progress.inc(some.len() as u64);
+    }
+    out.flush()?;
+    progress.finish_and_clear();
+    Ok(progress.position())
+}
+
+/// A file that isn't complete yet, under a name that says so; gone if it never gets there.
+struct Draft {
+    file: File,
+    path: PathBuf,
+    wanted: PathBuf,
+    is_complete: bool,
+}
+
+impl Draft {
+    /// `FILE.part`, which must not be there yet: two exports that write one file would spoil it.
+    fn of(wanted: &Path) -> anyhow::Result<Self> {
+        let path = PathBuf::from([wanted.as_os_str(), ".part".as_ref()].into_iter().collect::<OsString>());
+        match File::create_new(&path) {
+            Ok(file) => Ok(Self { file, path, wanted: wanted.to_owned(), is_complete: false }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                bail!("{} is there: another export is writing it, or one was killed; if so, delete it", path.display())
+            }
+            Err(error) => Err(error).with_context(|| path.display().to_string()),
+        }
+    }
+
+    fn complete(mut self) -> anyhow::Result<()> {
+        self.file.sync_all().with_context(|| self.path.display().to_string())?;
+        fs::rename(&self.path, &self.wanted).with_context(|| self.wanted.display().to_string())?;
+        self.is_complete = true;
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            // What fails here fails again at the next export, which tells.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_appears_under_its_name_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("users.csv");
+        let draft = Draft::of(&wanted).unwrap();
+        (&draft.file).write_all(b"all").unwrap();
+        assert!(!wanted.exists() && folder.path().join("users.csv.part").exists());
+        draft.complete().unwrap();
+        assert_eq!(fs::read(&wanted).unwrap(), b"all");
+        assert!(!folder.path().join("users.csv.part").exists());
+    }
+
+    #[test]
+    fn a_draft_that_is_given_up_leaves_the_older_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("users.csv");
+        fs::write(&wanted, "yesterday").unwrap();
+        drop(Draft::of(&wanted).unwrap());
+        assert_eq!(fs::read(&wanted).unwrap(), b"yesterday");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_exports_do_not_write_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("users.csv");
+        let first = Draft::of(&wanted).unwrap();
+        let Err(refused) = Draft::of(&wanted) else { panic!("a second one") };
+        assert!(refused.to_string().contains("users.csv.part is there: another export is writing it"), "{refused}");
+        first.complete().unwrap();
+    }
+}

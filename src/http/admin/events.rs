@@ -1,0 +1,184 @@
+//! Events, as organisers read and change them.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::StatusCode,
+    web::{Data, Path},
+};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
+
+use crate::domain::{
+    event::{Event, EventChange, IndexShards, LiffId, Name},
+    ids::{ChannelName, EventId},
+    time::{TimeZone, Timestamp},
+};
+use crate::http::{
+    answer,
+    app::App,
+    auth::{Admin, Viewer},
+    body::{Body, Input, Instant, present},
+    problem::ApiError,
+};
+use crate::store::{
+    listing::{Page, Wanted},
+    masters::Replaced,
+};
+
+use super::{
+    BODY_LIMIT, check_message,
+    list::{ListQuery, Parameters},
+    precondition::Preconditions,
+    replace::{Setting, replace},
+    view::EventView,
+};
+
+/// `PUT …/events/{eventId}`: what is absent keeps its value; `null` takes away what may be missing. What a GET
+/// answers may be sent back whole.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::option_option, reason = "absent, null and a value are three things to a PUT")]
+pub struct EventInput {
+    #[serde(default, deserialize_with = "present")]
+    event_id: Option<EventId>,
+    #[serde(default, deserialize_with = "present")]
+    name: Option<Name>,
+    #[serde(default, deserialize_with = "present")]
+    starts_at: Option<Instant>,
+    #[serde(default, deserialize_with = "present")]
+    ends_at: Option<Instant>,
+    #[serde(default, deserialize_with = "present")]
+    time_zone: Option<TimeZone>,
+    #[serde(default, deserialize_with = "present")]
+    channel: Option<ChannelName>,
+    #[serde(default, deserialize_with = "present")]
+    liff_id: Option<Option<LiffId>>,
+    #[serde(default, deserialize_with = "present")]
+    index_shards: Option<IndexShards>,
+    #[serde(default, deserialize_with = "present")]
+    completion_message_content: Option<Option<Value>>,
+    #[serde(default, rename = "createdAt")]
+    _created_at: IgnoredAny,
+    #[serde(default, rename = "updatedAt")]
+    _updated_at: IgnoredAny,
+}
+
+impl Input for EventInput {
+    const LIMIT: usize = BODY_LIMIT;
+}
+
+impl EventInput {
+    /// The change it asks for, if this server could run the event then.
+    fn change(self, event_id: &EventId, app: &App) -> Result<EventChange, ApiError> {
+        if self.event_id.is_some_and(|id| id != *event_id) {
+            return Err(ApiError::InvalidRequest("eventId: must be the one in the path".to_owned()));
+        }
+        if let Some(channel) = self.channel.as_ref().filter(|channel| !app.channels.contains_key(channel)) {
+            return Err(ApiError::InvalidRequest(format!("channel: no channel {channel} is configured")));
+        }
+        if let Some(Some(message)) = &self.completion_message_content {
+            check_message("completionMessageContent", message)?;
+        }
+        Ok(EventChange {
+            name: self.name,
+            starts_at: self.starts_at.map(|at| at.0),
+            ends_at: self.ends_at.map(|at| at.0),
+            time_zone: self.time_zone,
+            channel: self.channel,
+            liff_id: self.liff_id,
+            index_shards: self.index_shards,
+            completion_message_content: self.completion_message_content,
+        })
+    }
+}
+
+/// `GET /admin/api/events`: those the token is for, by start.
+pub async fn list(viewer: Viewer, req: HttpRequest, app: Data<App>) -> Result<HttpResponse, ApiError> {
+    let parameters = Parameters::of(&req, &["order", "limit", "cursor"])?;
+    let query = ListQuery::read(&parameters, &["events"])?;
+    let page = visible(&app, &viewer, query.wanted()?).await?;
+    query.answer("events", page.rows.iter().map(EventView::of).collect(), page.next)
+}
+
+/// A page of the events that a token is for, read on until it is full.
+async fn visible(app: &App, viewer: &Viewer, mut wanted: Wanted) -> Result<Page<Event>, ApiError> {
+    let mut rows = Vec::new();
+    loop {
+        let page = app.store.events(&wanted).await?;
+        let read = page.rows.into_iter().filter(|event| viewer.may_see(&event.event_id));
+        let before = rows.len();
+        rows.extend(read);
+        wanted.limit -= rows.len() - before;
+        wanted.after = page.next;
+        if wanted.limit == 0 || wanted.after.is_none() {
+            return Ok(Page { rows, next: wanted.after });
+        }
+    }
+}
+
+/// `GET /admin/api/events/{eventId}`
+pub async fn show(_viewer: Viewer, app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
+    let event = app.stored_event(&event_id).await?;
+    Ok(answer::setting(StatusCode::OK, &EventView::of(&event), event.updated_at))
+}
+
+/// `PUT /admin/api/events/{eventId}`
+pub async fn put(
+    _admin: Admin,
+    app: Data<App>,
+    event_id: Path<EventId>,
+    preconditions: Preconditions,
+    input: Body<EventInput>,
+) -> Result<HttpResponse, ApiError> {
+    let change = input.0.change(&event_id, &app)?;
+    let setting = ChangedEvent { app: &app, event_id: &event_id, change, now: app.clock.now() };
+    let (status, event) = replace(&setting, &preconditions).await?;
+    app.rallies.forget(&event_id);
+    Ok(answer::setting(status, &EventView::of(&event), event.updated_at))
+}
+
+struct ChangedEvent<'a> {
+    app: &'a App,
+    event_id: &'a EventId,
+    change: EventChange,
+    now: Timestamp,
+}
+
+impl Setting for ChangedEvent<'_> {
+    type Value = Event;
+
+    fn version(event: &Event) -> Timestamp {
+        event.updated_at
+    }
+
+    async fn read(&self) -> Result<Option<Event>, ApiError> {
+        Ok(self.app.store.event(self.event_id).await?)
+    }
+
+    async fn next(&self, old: Option<&Event>) -> Result<Event, ApiError> {
+        let change = self.change.clone();
+        let Some(old) = old else { return Ok(change.create(self.event_id.clone(), self.now)?) };
+        let new = change.apply(old, self.now)?;
+        if let Some(fixed) = changed_for_good(old, &new)
+            && self.app.store.is_anybody_registered(old).await?
+        {
+            return Err(ApiError::SettingFixed(fixed));
+        }
+        Ok(new)
+    }
+
+    async fn write(&self, new: &Event, replaces: Option<Timestamp>) -> Result<Replaced, ApiError> {
+        Ok(self.app.store.put_event(new, replaces).await?)
+    }
+}
+
+/// The changed attribute that registrations depend on, by name.
+fn changed_for_good(old: &Event, new: &Event) -> Option<&'static str> {
+    if old.channel != new.channel {
+        Some("channel")
+    } else if old.index_shards != new.index_shards {
+        Some("indexShards")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,123 @@
+//! Changing a setting: read, check the preconditions, change, write on condition that nobody else did meanwhile.
+
+use actix_web::http::StatusCode;
+
+use crate::domain::time::Timestamp;
+use crate::http::problem::ApiError;
+use crate::store::masters::Replaced;
+
+use super::precondition::Preconditions;
+
+/// How often a write without preconditions is merged again with what others wrote meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// A setting that a PUT changes.
+pub trait Setting {
+    /// What is stored.
+    type Value;
+
+    /// Its version.
+    fn version(value: &Self::Value) -> Timestamp;
+
+    /// What is stored now.
+    async fn read(&self) -> Result<Option<Self::Value>, ApiError>;
+
+    /// What it becomes: made new, or changed one version on.
+    async fn next(&self, old: Option<&Self::Value>) -> Result<Self::Value, ApiError>;
+
+    /// Stores it, if its old version still stands.
+    async fn write(&self, new: &Self::Value, replaces: Option<Timestamp>) -> Result<Replaced, ApiError>;
+}
+
+/// Changes a setting: 201 if it was made, 200 if it was there, and what is stored now.
+pub async fn replace<S: Setting>(
+    setting: &S,
+    preconditions: &Preconditions,
+) -> Result<(StatusCode, S::Value), ApiError> {
+    for _ in 0..ATTEMPTS {
+        let old = setting.read().await?;
+        let version = old.as_ref().map(S::version);
+        preconditions.check(version)?;
+        let new = setting.next(old.as_ref()).await?;
+        if setting.write(&new, version).await? == Replaced::Done {
+            return Ok((if old.is_some() { StatusCode::OK } else { StatusCode::CREATED }, new));
+        }
+    }
+    Err(ApiError::VersionConflict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::{FromRequest as _, test::TestRequest};
+    use std::cell::Cell;
+
+    /// A counter that somebody else changes just before each of our first `rivals` writes.
+    struct Counter {
+        stored: Cell<Option<i64>>,
+        rivals: Cell<usize>,
+    }
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::EPOCH.plus_millis(millis)
+    }
+
+    impl Setting for Counter {
+        type Value = i64;
+
+        fn version(value: &i64) -> Timestamp {
+            at(*value)
+        }
+
+        async fn read(&self) -> Result<Option<i64>, ApiError> {
+            Ok(self.stored.get())
+        }
+
+        async fn next(&self, old: Option<&i64>) -> Result<i64, ApiError> {
+            Ok(old.map_or(1, |old| old + 1))
+        }
+
+        async fn write(&self, new: &i64, replaces: Option<Timestamp>) -> Result<Replaced, ApiError> {
+            if let Some(fewer) = self.rivals.get().checked_sub(1) {
+                self.rivals.set(fewer);
+                self.stored.set(Some(self.stored.get().unwrap_or(0) + 10));
+            }
+            if self.stored.get().map(at) != replaces {
+                return Ok(Replaced::LostRace);
+            }
+            self.stored.set(Some(*new));
+            Ok(Replaced::Done)
+        }
+    }
+
+    async fn put(stored: Option<i64>, rivals: usize, header: (&'static str, String)) -> Result<(u16, i64), ApiError> {
+        let counter = Counter { stored: Cell::new(stored), rivals: Cell::new(rivals) };
+        let req = TestRequest::put().insert_header(header).to_http_request();
+        let preconditions = Preconditions::extract(&req).await?;
+        replace(&counter, &preconditions).await.map(|(status, value)| (status.as_u16(), value))
+    }
+
+    fn none() -> (&'static str, String) {
+        ("accept", "*/*".to_owned())
+    }
+
+    #[actix_web::test]
+    async fn a_new_setting_is_created_and_an_old_one_changed() {
+        assert_eq!(put(None, 0, none()).await.unwrap(), (201, 1));
+        assert_eq!(put(Some(5), 0, none()).await.unwrap(), (200, 6));
+    }
+
+    #[actix_web::test]
+    async fn a_lost_race_is_merged_again_but_not_for_ever() {
+        assert_eq!(put(Some(5), 2, none()).await.unwrap(), (200, 26));
+        assert!(matches!(put(Some(5), 9, none()).await, Err(ApiError::VersionConflict)));
+    }
+
+    #[actix_web::test]
+    async fn a_lost_race_with_a_precondition_is_a_conflict() {
+        let header = ("if-match", format!("\"{}\"", at(5)));
+        assert!(matches!(put(Some(5), 1, header).await, Err(ApiError::VersionConflict)));
+        let header = ("if-none-match", "*".to_owned());
+        assert!(matches!(put(None, 1, header).await, Err(ApiError::VersionConflict)));
+    }
+}

@@ -1,0 +1,237 @@
+//! Stamp masters, as organisers read and change them, and who holds a stamp.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::StatusCode,
+    web::{Data, Path},
+};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
+
+use crate::domain::{
+    event::Name,
+    ids::{EventId, StampId},
+    stamp::{StampMaster, StampMasterChange, StampOrder},
+    time::Timestamp,
+};
+use crate::http::{
+    answer,
+    app::App,
+    auth::{Admin, Viewer},
+    body::{Body, Input, present},
+    problem::ApiError,
+};
+use crate::store::{listing::Direction, masters::Replaced};
+
+use super::{
+    BODY_LIMIT, check_message,
+    list::{ListQuery, Parameters},
+    precondition::Preconditions,
+    replace::{Setting, replace},
+    view::{HolderView, StampMasterView},
+};
+
+/// `PUT …/stamps/{stampId}`: what is absent keeps its value. What a GET answers may be sent back whole.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StampMasterInput {
+    #[serde(default, deserialize_with = "present")]
+    event_id: Option<EventId>,
+    #[serde(default, deserialize_with = "present")]
+    stamp_id: Option<StampId>,
+    #[serde(default, deserialize_with = "present")]
+    name: Option<Name>,
+    #[serde(default, deserialize_with = "present")]
+    order: Option<StampOrder>,
+    #[serde(default, deserialize_with = "present")]
+    is_active: Option<bool>,
+    #[serde(default, deserialize_with = "present")]
+    flex_message_content: Option<Value>,
+    #[serde(default, rename = "updatedAt")]
+    _updated_at: IgnoredAny,
+}
+
+impl Input for StampMasterInput {
+    const LIMIT: usize = BODY_LIMIT;
+}
+
+impl StampMasterInput {
+    /// The change it asks for, if LINE would take its message.
+    fn change(self, event_id: &EventId, stamp_id: &StampId) -> Result<StampMasterChange, ApiError> {
+        if self.event_id.is_some_and(|id| id != *event_id) {
+            return Err(ApiError::InvalidRequest("eventId: must be the one in the path".to_owned()));
+        }
+        if self.stamp_id.is_some_and(|id| id != *stamp_id) {
+            return Err(ApiError::InvalidRequest("stampId: must be the one in the path".to_owned()));
+        }
+        if let Some(message) = &self.flex_message_content {
+            check_message("flexMessageContent", message)?;
+        }
+        Ok(StampMasterChange {
+            name: self.name,
+            order: self.order,
+            is_active: self.is_active,
+            flex_message_content: self.flex_message_content,
+        })
+    }
+}
+
+/// `GET …/{eventId}/stamps`: all masters in order, the inactive ones too.
+pub async fn list(
+    _viewer: Viewer,
+    req: HttpRequest,
+    app: Data<App>,
+    event_id: Path<EventId>,
+) -> Result<HttpResponse, ApiError> {
+    let parameters = Parameters::of(&req, &["order", "limit", "cursor"])?;
+    let query = ListQuery::read(&parameters, &["stamps", event_id.as_str()])?;
+    let after = query.after::<(StampOrder, StampId)>()?;
+    app.stored_event(&event_id).await?;
+    let mut masters = app.store.masters(&event_id).await?;
+    if query.direction == Direction::Desc {
+        masters.reverse();
+    }
+    let (rows, next) = page(&masters, query.direction, query.limit, after.as_ref());
+    query.answer("stamps", rows.iter().map(StampMasterView::of).collect(), next)
+}
+
+/// The part of a list after a place. Masters are few and read whole; it is only the answer that has pages.
+fn page<'a>(
+    masters: &'a [StampMaster],
+    direction: Direction,
+    limit: usize,
+    after: Option<&(StampOrder, StampId)>,
+) -> (&'a [StampMaster], Option<(StampOrder, StampId)>) {
+    let came_before = |master: &StampMaster| {
+        after.is_some_and(|(order, id)| match direction {
+            Direction::Asc => master.place() <= (*order, id),
+            Direction::Desc => master.place() >= (*order, id),
+        })
+    };
+    let rest = &masters[masters.partition_point(came_before)..];
+    let rows = &rest[..rest.len().min(limit)];
+    let next = if rest.len() > limit { rows.last() } else { None };
+    (rows, next.map(|master| (master.order, master.stamp_id.clone())))
+}
+
+/// `GET …/{eventId}/stamps/{stampId}`
+pub async fn show(_viewer: Viewer, app: Data<App>, path: Path<(EventId, StampId)>) -> Result<HttpResponse, ApiError> {
+    let (event_id, stamp_id) = path.into_inner();
+    let master = stored(&app, &event_id, &stamp_id).await?;
+    Ok(answer::setting(StatusCode::OK, &StampMasterView::of(&master), master.updated_at))
+}
+
+/// The master, or which of event and stamp isn't there.
+async fn stored(app: &App, event_id: &EventId, stamp_id: &StampId) -> Result<StampMaster, ApiError> {
+    app.stored_event(event_id).await?;
+    app.store.master(event_id, stamp_id).await?.ok_or(ApiError::StampNotFound)
+}
+
+/// `PUT …/{eventId}/stamps/{stampId}`
+pub async fn put(
+    _admin: Admin,
+    app: Data<App>,
+    path: Path<(EventId, StampId)>,
+    preconditions: Preconditions,
+    input: Body<StampMasterInput>,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, stamp_id) = path.into_inner();
+    let change = input.0.change(&event_id, &stamp_id)?;
+    app.stored_event(&event_id).await?;
+    let setting = ChangedMaster { app: &app, event_id: &event_id, stamp_id: &stamp_id, change, now: app.clock.now() };
+    let (status, master) = replace(&setting, &preconditions).await?;
+    app.rallies.forget(&event_id);
+    Ok(answer::setting(status, &StampMasterView::of(&master), master.updated_at))
+}
+
+struct ChangedMaster<'a> {
+    app: &'a App,
+    event_id: &'a EventId,
+    stamp_id: &'a StampId,
+    change: StampMasterChange,
+    now: Timestamp,
+}
+
+impl Setting for ChangedMaster<'_> {
+    type Value = StampMaster;
+
+    fn version(master: &StampMaster) -> Timestamp {
+        master.updated_at
+    }
+
+    async fn read(&self) -> Result<Option<StampMaster>, ApiError> {
+        Ok(self.app.store.master(self.event_id, self.stamp_id).await?)
+    }
+
+    async fn next(&self, old: Option<&StampMaster>) -> Result<StampMaster, ApiError> {
+        let change = self.change.clone();
+        match old {
+            Some(old) => Ok(change.apply(old, self.now)),
+            None => Ok(change.create(self.event_id.clone(), self.stamp_id.clone(), self.now)?),
+        }
+    }
+
+    async fn write(&self, new: &StampMaster, replaces: Option<Timestamp>) -> Result<Replaced, ApiError> {
+        Ok(self.app.store.put_master(new, replaces).await?)
+    }
+}
+
+/// `GET …/{eventId}/stamps/{stampId}/holders`: who holds the stamp, by time.
+pub async fn holders(
+    _viewer: Viewer,
+    req: HttpRequest,
+    app: Data<App>,
+    path: Path<(EventId, StampId)>,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, stamp_id) = path.into_inner();
+    let parameters = Parameters::of(&req, &["order", "limit", "cursor"])?;
+    let query = ListQuery::read(&parameters, &["holders", event_id.as_str(), stamp_id.as_str()])?;
+    let wanted = query.wanted()?;
+    let event = app.stored_event(&event_id).await?;
+    app.store.master(&event_id, &stamp_id).await?.ok_or(ApiError::StampNotFound)?;
+    let page = app.store.holders(&event, &stamp_id, &wanted).await?;
+    query.answer("holders", page.rows.iter().map(HolderView::of).collect(), page.next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masters() -> Vec<StampMaster> {
+        let master = |id: &str, order| {
+            let change = StampMasterChange {
+                name: Some(Name::try_from(id.to_owned()).unwrap()),
+                order: Some(StampOrder::try_from(order).unwrap()),
+                flex_message_content: Some(Value::Null),
+                ..StampMasterChange::default()
+            };
+            change.create("spring".parse().unwrap(), id.parse().unwrap(), Timestamp::EPOCH).unwrap()
+        };
+        vec![master("b", 1), master("a", 2), master("c", 2), master("d", 9)]
+    }
+
+    #[test]
+    fn pages_of_masters_follow_one_another_in_both_directions() {
+        for direction in [Direction::Asc, Direction::Desc] {
+            let mut all = masters();
+            if direction == Direction::Desc {
+                all.reverse();
+            }
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let (rows, next) = page(&all, direction, 3, after.as_ref());
+                seen.extend_from_slice(rows);
+                after = next;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(seen, all, "{direction:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_last_page_has_no_next() {
+        assert_eq!(page(&masters(), Direction::Asc, 4, None).1, None);
+    }
+}

@@ -1,0 +1,89 @@
+//! Participants, as organisers see them.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    web::{Data, Path},
+};
+use futures_util::try_join;
+use serde::Serialize;
+
+use crate::domain::{
+    card::StampCard,
+    ids::{EventId, LineUserId},
+};
+use crate::http::{answer, app::App, auth::Viewer, participant::CardView, problem::ApiError};
+
+use super::{
+    csv,
+    list::{ListQuery, Parameters, span_text},
+    view::{FactView, FriendshipView, UserView},
+};
+
+/// `GET …/{eventId}/users`: participants by registration time.
+pub async fn list(
+    _viewer: Viewer,
+    req: HttpRequest,
+    app: Data<App>,
+    event_id: Path<EventId>,
+) -> Result<HttpResponse, ApiError> {
+    let parameters = Parameters::of(&req, &["from", "to", "order", "limit", "cursor"])?;
+    let event = app.stored_event(&event_id).await?;
+    let span = parameters.span(event.time_zone)?;
+    let query = ListQuery::read(&parameters, &["users", event_id.as_str(), &span_text(span)])?;
+    let page = app.store.users(&event, span, &query.wanted()?).await?;
+    query.answer("users", page.rows.iter().map(UserView::of).collect(), page.next)
+}
+
+/// `GET …/{eventId}/users.csv`: the same as a file.
+pub async fn csv(
+    _viewer: Viewer,
+    req: HttpRequest,
+    app: Data<App>,
+    event_id: Path<EventId>,
+) -> Result<HttpResponse, ApiError> {
+    let parameters = Parameters::of(&req, &["from", "to", "order"])?;
+    let direction = parameters.direction()?;
+    let event = app.stored_event(&event_id).await?;
+    let span = parameters.span(event.time_zone)?;
+    let file = csv::stream(app.store.all_users(&event, span, direction)).await?;
+    let filename = format!("attachment; filename=\"{event_id}-users.csv\"");
+    Ok(HttpResponse::Ok()
+        .content_type("text/csv; charset=utf-8")
+        .insert_header((header::CONTENT_DISPOSITION, filename))
+        .streaming(file))
+}
+
+/// Everything about one participant.
+#[derive(Debug, Serialize)]
+struct ParticipantView<'a> {
+    facts: Vec<FactView<'a>>,
+    card: CardView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    friendship: Option<FriendshipView>,
+}
+
+/// `GET …/{eventId}/users/{lineUserId}`: their facts, their card, and whether they follow the account, if known.
+pub async fn show(
+    _viewer: Viewer,
+    app: Data<App>,
+    path: Path<(EventId, LineUserId)>,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, who) = path.into_inner();
+    let event = app.stored_event(&event_id).await?;
+    let (facts, masters, friendship) = try_join!(
+        app.store.facts(&event_id, &who),
+        app.store.masters(&event_id),
+        app.store.friendship(&event.channel, &who, None),
+    )?;
+    if facts.is_empty() {
+        return Err(ApiError::ParticipantNotFound);
+    }
+    let (card, in_order) = (StampCard::fold(&masters, &facts), facts.in_order());
+    let view = ParticipantView {
+        facts: in_order.iter().map(FactView::of).collect(),
+        card: CardView::seen_by_organiser(&event_id, &who, facts.user.as_ref(), &card),
+        friendship: friendship.as_ref().map(FriendshipView::of),
+    };
+    Ok(answer::json(StatusCode::OK, &view))
+}

@@ -1,0 +1,269 @@
+//! What organisers are shown: each item's attributes by their own names.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::domain::{
+    event::{Event, LiffId},
+    fact::{Fact, Friendship, User},
+    ids::RequestId,
+    notice::{NoticeStatus, Parked},
+    stamp::StampMaster,
+    time::Timestamp,
+};
+use crate::store::listing::Holder;
+
+/// An event.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventView<'a> {
+    event_id: &'a str,
+    name: &'a str,
+    starts_at: Timestamp,
+    ends_at: Timestamp,
+    time_zone: String,
+    channel: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    liff_id: Option<&'a str>,
+    index_shards: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_message_content: Option<&'a Value>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl<'a> EventView<'a> {
+    /// An event.
+    pub fn of(event: &'a Event) -> Self {
+        Self {
+            event_id: event.event_id.as_str(),
+            name: event.name.as_str(),
+            starts_at: event.window.starts_at(),
+            ends_at: event.window.ends_at(),
+            time_zone: event.time_zone.to_string(),
+            channel: event.channel.as_str(),
+            liff_id: event.liff_id.as_ref().map(LiffId::as_str),
+            index_shards: event.index_shards.count(),
+            completion_message_content: event.completion_message_content.as_ref(),
+            created_at: event.created_at,
+            updated_at: event.updated_at,
+        }
+    }
+}
+
+/// A stamp master.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StampMasterView<'a> {
+    event_id: &'a str,
+    stamp_id: &'a str,
+    name: &'a str,
+    order: u16,
+    is_active: bool,
+    flex_message_content: &'a Value,
+    updated_at: Timestamp,
+}
+
+impl<'a> StampMasterView<'a> {
+    /// A stamp master.
+    pub fn of(master: &'a StampMaster) -> Self {
+        Self {
+            event_id: master.event_id.as_str(),
+            stamp_id: master.stamp_id.as_str(),
+            name: master.name.as_str(),
+            order: master.order.number(),
+            is_active: master.is_active,
+            flex_message_content: &master.flex_message_content,
+            updated_at: master.updated_at,
+        }
+    }
+}
+
+/// A registration.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserView<'a> {
+    event_id: &'a str,
+    line_user_id: &'a str,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+}
+
+impl<'a> UserView<'a> {
+    /// A registration.
+    pub fn of(user: &'a User) -> Self {
+        Self {
+            event_id: user.event_id.as_str(),
+            line_user_id: user.line_user_id.as_str(),
+            created_at: user.created_at,
+            updated_at: user.updated_at,
+            request_id: user.request_id.as_ref().map(RequestId::as_str),
+        }
+    }
+}
+
+/// Who holds a stamp, since when.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HolderView<'a> {
+    line_user_id: &'a str,
+    acquired_at: Timestamp,
+}
+
+impl<'a> HolderView<'a> {
+    /// A holder.
+    pub fn of(holder: &'a Holder) -> Self {
+        Self { line_user_id: holder.line_user_id.as_str(), acquired_at: holder.acquired_at }
+    }
+}
+
+/// A follow or unfollow.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FriendshipView {
+    following: bool,
+    occurred_at: Timestamp,
+}
+
+impl FriendshipView {
+    /// The newest one.
+    pub fn of(friendship: &Friendship) -> Self {
+        Self { following: friendship.following, occurred_at: friendship.occurred_at }
+    }
+}
+
+/// Any fact of a participant.
+#[derive(Debug, Serialize)]
+#[serde(tag = "entityType", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub enum FactView<'a> {
+    /// The card became complete.
+    Completed {
+        event_id: &'a str,
+        line_user_id: &'a str,
+        completed_at: Timestamp,
+        by_stamp_id: &'a str,
+        #[serde(flatten)]
+        notice: NoticeView<'a>,
+    },
+    /// A notice was asked for again.
+    Resend {
+        event_id: &'a str,
+        line_user_id: &'a str,
+        stamp_id: &'a str,
+        number: u16,
+        requested_by: &'a str,
+        requested_at: Timestamp,
+        #[serde(flatten)]
+        notice: NoticeView<'a>,
+    },
+    /// Registered.
+    User(UserView<'a>),
+    /// Acquired a stamp.
+    UserStamp {
+        event_id: &'a str,
+        line_user_id: &'a str,
+        stamp_id: &'a str,
+        acquired_at: Timestamp,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        request_id: Option<&'a str>,
+        #[serde(flatten)]
+        notice: NoticeView<'a>,
+    },
+}
+
+impl<'a> FactView<'a> {
+    /// A fact.
+    pub fn of(fact: &'a Fact) -> Self {
+        let (event_id, line_user_id) = (fact.event_id().as_str(), fact.line_user_id().as_str());
+        match fact {
+            Fact::Completed(fact) => Self::Completed {
+                event_id,
+                line_user_id,
+                completed_at: fact.completed_at,
+                by_stamp_id: fact.by_stamp_id.as_str(),
+                notice: NoticeView::of(&fact.notice),
+            },
+            Fact::Resend(fact) => Self::Resend {
+                event_id,
+                line_user_id,
+                stamp_id: fact.stamp_id.as_str(),
+                number: fact.number,
+                requested_by: &fact.requested_by,
+                requested_at: fact.requested_at,
+                notice: NoticeView::of(&fact.notice),
+            },
+            Fact::User(user) => Self::User(UserView::of(user)),
+            Fact::UserStamp(fact) => Self::UserStamp {
+                event_id,
+                line_user_id,
+                stamp_id: fact.stamp_id.as_str(),
+                acquired_at: fact.acquired_at,
+                request_id: fact.request_id.as_ref().map(RequestId::as_str),
+                notice: NoticeView::of(&fact.notice),
+            },
+        }
+    }
+}
+
+/// What became of a notice.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_sent: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_sent_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_request_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_error: Option<ErrorView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_since: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_tried_at: Option<Timestamp>,
+}
+
+/// What LINE said when it refused.
+#[derive(Debug, Serialize)]
+pub struct ErrorView<'a> {
+    status: u16,
+    message: &'a str,
+    at: Timestamp,
+}
+
+impl<'a> NoticeView<'a> {
+    fn of(notice: &'a NoticeStatus) -> Self {
+        match notice {
+            NoticeStatus::None => Self::default(),
+            NoticeStatus::Parked(parked) => Self::parked(parked),
+            NoticeStatus::Sent { at, request_id } => Self {
+                flex_message_sent: Some(true),
+                flex_message_sent_at: *at,
+                flex_message_request_id: request_id.as_deref(),
+                ..Self::default()
+            },
+            NoticeStatus::Waiting { tried_at } => {
+                Self { flex_message_sent: Some(false), notice_tried_at: *tried_at, ..Self::default() }
+            }
+        }
+    }
+
+    fn parked(parked: &'a Parked) -> Self {
+        let error = parked.error.as_ref();
+        Self {
+            flex_message_sent: Some(false),
+            flex_message_error: error.map(|e| ErrorView { status: e.status, message: &e.message, at: e.at }),
+            notice_state: Some(parked.state.as_str()),
+            notice_since: Some(parked.since),
+            notice_reason: parked.reason.as_deref(),
+            notice_tried_at: parked.tried_at,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Everything that handlers need, put together once by the command line.
+
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use secrecy::SecretString;
+
+use crate::domain::{
+    event::Event,
+    ids::{ChannelName, EventId, StampId},
+    stamp::StampMaster,
+    time::Clock,
+};
+use crate::line::id_token::{LoginChannels, TokenVerifier};
+use crate::store::{
+    Store,
+    rallies::{Rallies, Rally},
+};
+
+use super::{auth::AdminTokens, participant::KnownParticipants, problem::ApiError};
+
+/// What the command line puts in.
+pub struct Parts {
+    /// The table.
+    pub store: Store,
+    /// Events and masters as this process knows them; may be shared with delivery.
+    pub rallies: Rallies,
+    /// Checks participants' ID tokens.
+    pub verifier: TokenVerifier,
+    /// The configured channels.
+    pub channels: Channels,
+    /// Who may use the organisers' API.
+    pub admin_tokens: AdminTokens,
+    /// Pages of these origins may call us (CORS): each as browsers write it, `https://rally.example`. The settings
+    /// take no other; a `*` would keep the server from starting.
+    pub allowed_origins: Vec<String>,
+    /// The time.
+    pub clock: Clock,
+    /// Where `/metrics` reads.
+    pub metrics: PrometheusHandle,
+}
+
+/// The configured LINE channels by name.
+pub type Channels = HashMap<ChannelName, Channel>;
+
+/// What requests need to know of one configured channel.
+#[derive(Debug, Clone)]
+pub struct Channel {
+    /// Whose ID tokens are accepted.
+    pub login: LoginChannels,
+    /// What webhooks are signed with, newest first.
+    pub webhook_secrets: Vec<SecretString>,
+}
+
+/// Everything that handlers need; clones share it.
+#[derive(Clone)]
+pub struct App {
+    pub(super) store: Store,
+    pub(super) rallies: Rallies,
+    pub(super) verifier: TokenVerifier,
+    pub(super) channels: Arc<Channels>,
+    pub(super) admin_tokens: Arc<AdminTokens>,
+    pub(super) allowed_origins: Arc<[String]>,
+    pub(super) clock: Clock,
+    pub(super) metrics: PrometheusHandle,
+    pub(super) known: Arc<KnownParticipants>,
+}
+
+impl App {
+    /// Puts the parts together.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            store: parts.store,
+            rallies: parts.rallies,
+            verifier: parts.verifier,
+            channels: Arc::new(parts.channels),
+            admin_tokens: Arc::new(parts.admin_tokens),
+            allowed_origins: parts.allowed_origins.into(),
+            clock: parts.clock,
+            metrics: parts.metrics,
+            known: Arc::new(KnownParticipants::new()),
+        }
+    }
+
+    /// The rally a participant asks for, as this process knows it.
+    pub(super) async fn rally(&self, event_id: &EventId) -> Result<Arc<Rally>, ApiError> {
+        self.rallies.rally(event_id).await?.ok_or(ApiError::EventNotFound)
+    }
+
+    /// One stamp of a rally, borrowed where it is known already.
+    pub(super) async fn stamp<'a>(&self, rally: &'a Rally, id: &StampId) -> Result<Cow<'a, StampMaster>, ApiError> {
+        if let Some(master) = rally.master(id) {
+            return Ok(Cow::Borrowed(master));
+        }
+        self.rallies.stamp(rally, id).await?.map(Cow::Owned).ok_or(ApiError::StampNotFound)
+    }
+
+    /// The event an organiser asks for, as the table has it now.
+    pub(super) async fn stored_event(&self, event_id: &EventId) -> Result<Event, ApiError> {
+        self.store.event(event_id).await?.ok_or(ApiError::EventNotFound)
+    }
+}

@@ -1,0 +1,60 @@
+//! Who is known to be registered, so that a stamp needn't write the USER again.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use lru::LruCache;
+
+use crate::domain::ids::{EventId, LineUserId};
+
+/// How long it is believed: a person may be erased on request meanwhile.
+const BELIEVED: Duration = Duration::from_mins(1);
+
+/// How many are remembered, the latest ones.
+const MOST: usize = 100_000;
+
+/// The participants that this process saw registered, each with the uptime at which it did.
+pub struct KnownParticipants(Mutex<LruCache<(EventId, LineUserId), Duration>>);
+
+impl KnownParticipants {
+    pub fn new() -> Self {
+        // Grows as it fills: `LruCache::new` would take the memory of all at once.
+        Self(Mutex::new(LruCache::unbounded()))
+    }
+
+    /// Whether somebody was seen registered less than a minute before `uptime`.
+    pub fn contain(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) -> bool {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = seen.get(&(event_id.clone(), line_user_id.clone()));
+        since.is_some_and(|since| uptime.saturating_sub(*since) < BELIEVED)
+    }
+
+    /// Remembers that somebody was registered at `uptime`.
+    pub fn remember(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.put((event_id.clone(), line_user_id.clone()), uptime);
+        if seen.len() > MOST {
+            seen.pop_lru();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_is_known_for_a_minute_and_in_their_own_event() {
+        let known = KnownParticipants::new();
+        let (spring, autumn) = ("spring".parse().unwrap(), "autumn".parse().unwrap());
+        let hanako = "U0123456789abcdef0123456789abcdef".parse().unwrap();
+        let seconds = Duration::from_secs;
+        assert!(!known.contain(&spring, &hanako, seconds(1)));
+        known.remember(&spring, &hanako, seconds(1));
+        assert!(known.contain(&spring, &hanako, seconds(60)));
+        assert!(!known.contain(&spring, &hanako, seconds(61)));
+        assert!(!known.contain(&autumn, &hanako, seconds(2)));
+    }
+}

@@ -1,0 +1,128 @@
+//! The participants' API. Checks come in the contract's order: the arguments check the shape of ids and body (400,
+//! 413, 415), then each handler the event (404), the token (401), the stamp (404), and the domain the rest (409).
+
+mod claim;
+mod known;
+mod view;
+
+pub use known::KnownParticipants;
+pub(super) use view::CardView;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    web::{Data, Path},
+};
+use serde::Deserialize;
+
+use crate::domain::{
+    card::StampCard,
+    ids::{EventId, StampId},
+};
+
+use super::{
+    answer,
+    app::App,
+    asked_by::AskedBy,
+    auth::Participant,
+    body::{Body, Input, present},
+    problem::ApiError,
+};
+use view::{PublicStampView, PublicStampsView, StampView};
+
+/// `PUT …/me` brings nothing.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RegistrationInput {}
+
+/// `POST …/me/stamps/{stampId}` may bring a proof of being there. No stamp asks for one yet, so it isn't looked at.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClaimInput {
+    #[serde(default, rename = "proof", deserialize_with = "present")]
+    _proof: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+const BODY_LIMIT: usize = 16 * 1024;
+
+impl Input for RegistrationInput {
+    const LIMIT: usize = BODY_LIMIT;
+
+    fn absent() -> Option<Self> {
+        Some(Self {})
+    }
+}
+
+impl Input for ClaimInput {
+    const LIMIT: usize = BODY_LIMIT;
+
+    fn absent() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+/// `PUT /api/events/{eventId}/me`: registers if needed, answers the card.
+pub(super) async fn register(
+    req: HttpRequest,
+    app: Data<App>,
+    event_id: Path<EventId>,
+    asked_by: AskedBy,
+    _body: Body<RegistrationInput>,
+) -> Result<HttpResponse, ApiError> {
+    let rally = app.rally(&event_id).await?;
+    let who = Participant::verified(&req, &app, &rally.event).await?;
+    let (facts, user) = claim::register(&app, &rally.event, who.line_user_id(), asked_by.0).await?;
+    let card = StampCard::fold(&rally.masters, &facts);
+    Ok(answer::json(answer::status(&user), &CardView::of(&user.fact(), &card)))
+}
+
+/// `GET /api/events/{eventId}/me`: the card.
+pub(super) async fn card(req: HttpRequest, app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
+    let rally = app.rally(&event_id).await?;
+    let who = Participant::verified(&req, &app, &rally.event).await?;
+    let facts = app.store.facts(&event_id, who.line_user_id()).await?;
+    let user = facts.user.as_ref().ok_or(ApiError::NotRegistered)?;
+    app.known.remember(&event_id, who.line_user_id(), app.clock.uptime());
+    let card = StampCard::fold(&rally.masters, &facts);
+    Ok(answer::json(StatusCode::OK, &CardView::of(user, &card)))
+}
+
+/// `GET /api/events/{eventId}/me/stamps/{stampId}`: one stamp of the card, held or not.
+pub(super) async fn stamp(
+    req: HttpRequest,
+    app: Data<App>,
+    path: Path<(EventId, StampId)>,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, stamp_id) = path.into_inner();
+    let rally = app.rally(&event_id).await?;
+    let who = Participant::verified(&req, &app, &rally.event).await?;
+    let master = app.stamp(&rally, &stamp_id).await?;
+    let held = app.store.stamp(&event_id, who.line_user_id(), &stamp_id).await?;
+    Ok(answer::json(StatusCode::OK, &StampView::of(&master, held.as_ref())))
+}
+
+/// `POST /api/events/{eventId}/me/stamps/{stampId}`: acquires the stamp.
+pub(super) async fn acquire(
+    req: HttpRequest,
+    app: Data<App>,
+    path: Path<(EventId, StampId)>,
+    asked_by: AskedBy,
+    _body: Body<ClaimInput>,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, stamp_id) = path.into_inner();
+    let rally = app.rally(&event_id).await?;
+    let who = Participant::verified(&req, &app, &rally.event).await?;
+    let master = app.stamp(&rally, &stamp_id).await?;
+    let stamp = claim::claim(&app, &rally.event, &master, &who.claims(asked_by.0)).await?;
+    let status = answer::status(&stamp);
+    Ok(answer::json(status, &StampView::of(&master, Some(&stamp.fact()))))
+}
+
+/// `GET /api/events/{eventId}/stamps`: the active stamps in order, for anybody.
+pub(super) async fn stamps(app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
+    let rally = app.rally(&event_id).await?;
+    let mut active: Vec<_> = rally.masters.iter().filter(|master| master.is_active).collect();
+    active.sort_by_key(|master| master.place());
+    let view = PublicStampsView { stamps: active.into_iter().map(PublicStampView::of).collect() };
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "public, max-age=5")).json(view))
+}

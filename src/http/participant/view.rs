@@ -1,0 +1,113 @@
+//! What participants are shown.
+
+use serde::Serialize;
+
+use crate::domain::{
+    card::{CardStamp, StampCard},
+    fact::{User, UserStamp},
+    ids::{EventId, LineUserId},
+    notice::NoticeStatus,
+    stamp::StampMaster,
+    time::Timestamp,
+};
+
+/// A stamp card.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CardView<'a> {
+    event_id: &'a str,
+    line_user_id: &'a str,
+    /// When they registered; missing only to organisers, of somebody who has facts and no registration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<Timestamp>,
+    stamps: Vec<StampView<'a>>,
+    acquired_count: usize,
+    total_count: usize,
+    completed: bool,
+}
+
+impl<'a> CardView<'a> {
+    /// The card of a registered participant.
+    pub fn of(user: &'a User, card: &'a StampCard<'a>) -> Self {
+        Self::seen_by_organiser(&user.event_id, &user.line_user_id, Some(user), card)
+    }
+
+    /// The card of anybody with facts.
+    pub fn seen_by_organiser(
+        event_id: &'a EventId,
+        line_user_id: &'a LineUserId,
+        user: Option<&User>,
+        card: &'a StampCard<'a>,
+    ) -> Self {
+        Self {
+            event_id: event_id.as_str(),
+            line_user_id: line_user_id.as_str(),
+            created_at: user.map(|user| user.created_at),
+            stamps: card.stamps.iter().map(StampView::on_card).collect(),
+            acquired_count: card.acquired_count,
+            total_count: card.total_count,
+            completed: card.completed,
+        }
+    }
+}
+
+/// One stamp of a card.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StampView<'a> {
+    stamp_id: &'a str,
+    name: &'a str,
+    order: u16,
+    acquired: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acquired_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_sent: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_sent_at: Option<Timestamp>,
+}
+
+impl<'a> StampView<'a> {
+    /// A stamp, and its acquisition if it happened.
+    pub fn of(master: &'a StampMaster, acquired: Option<&UserStamp>) -> Self {
+        let sent_at = acquired.and_then(|stamp| match stamp.notice {
+            NoticeStatus::Sent { at, .. } => at,
+            NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. } => None,
+        });
+        Self {
+            stamp_id: master.stamp_id.as_str(),
+            name: master.name.as_str(),
+            order: master.order.number(),
+            acquired: acquired.is_some(),
+            acquired_at: acquired.map(|stamp| stamp.acquired_at),
+            flex_message_sent: acquired.map(|stamp| stamp.notice.is_sent()),
+            flex_message_sent_at: sent_at,
+        }
+    }
+
+    fn on_card(stamp: &CardStamp<'a>) -> Self {
+        Self::of(stamp.master, stamp.acquired)
+    }
+}
+
+/// The stamps of an event, for whoever is not registered yet.
+#[derive(Debug, Serialize)]
+pub struct PublicStampsView<'a> {
+    pub stamps: Vec<PublicStampView<'a>>,
+}
+
+/// One stamp, without its message.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PublicStampView<'a> {
+    stamp_id: &'a str,
+    name: &'a str,
+    order: u16,
+}
+
+impl<'a> PublicStampView<'a> {
+    /// A stamp master.
+    pub fn of(master: &'a StampMaster) -> Self {
+        Self { stamp_id: master.stamp_id.as_str(), name: master.name.as_str(), order: master.order.number() }
+    }
+}

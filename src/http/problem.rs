@@ -1,0 +1,294 @@
+//! One way out for failures: the only table from failure to status, and problem documents (RFC 9457).
+
+use std::error::Error as StdError;
+
+use actix_cors::CorsError;
+use actix_web::{
+    HttpResponse, ResponseError,
+    body::{BoxBody, EitherBody},
+    dev::ServiceResponse,
+    http::{
+        StatusCode,
+        header::{self, HeaderValue},
+    },
+};
+use serde::Serialize;
+
+use crate::domain::{Malformed, ids::RequestId, stamp::Refusal};
+use crate::line::{flex::Fault, id_token::TokenError};
+use crate::store::StoreError;
+
+/// Why something failed underneath.
+type Source = Box<dyn StdError + Send + Sync>;
+
+/// Why a request isn't answered as its caller hoped. What it displays is the problem's `detail`; where it has a
+/// source, that is for the log alone.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    #[error("send one header `Authorization: Bearer <admin token>` with a token that is configured")]
+    AdminTokenInvalid,
+    #[error("no channel of this name is configured")]
+    ChannelNotFound,
+    #[error("this cursor was changed or belongs to another query: begin again without it")]
+    CursorInvalid,
+    #[error("there is no such event")]
+    EventNotFound,
+    #[error("LINE would refuse this message: see `faults`")]
+    FlexInvalid(Vec<Fault>),
+    #[error("{0}")]
+    Forbidden(&'static str),
+    #[error("Something is wrong on this server. It was logged with this request id.")]
+    Internal(#[source] Source),
+    #[error("{0}")]
+    InvalidRequest(String),
+    #[error("LINE can't be asked at the moment. Please try again.")]
+    LineUnavailable(#[source] Source),
+    #[error("this path answers {allowed}")]
+    MethodNotAllowed { allowed: String },
+    #[error("there is nothing here")]
+    NotFound,
+    #[error("register first: PUT the card")]
+    NotRegistered,
+    #[error("nothing is known of this participant")]
+    ParticipantNotFound,
+    #[error("the body may have {limit} bytes at most")]
+    PayloadTooLarge { limit: usize },
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("{0} can't change any more: somebody is registered")]
+    SettingFixed(&'static str),
+    #[error("`x-line-signature` is missing, or isn't this body's signature")]
+    SignatureInvalid,
+    #[error("there is no such stamp")]
+    StampNotFound,
+    #[error("It is not known to be stored. Repeating the request is safe.")]
+    StoreUnavailable(#[source] Source),
+    #[error("get a new ID token from LIFF")]
+    TokenExpired,
+    #[error("this is not an ID token of this event's channel")]
+    TokenInvalid,
+    #[error("send `Authorization: Bearer <LIFF ID token>`")]
+    TokenMissing,
+    #[error("send JSON with `Content-Type: application/json`, UTF-8, not compressed")]
+    UnsupportedMediaType,
+    #[error("it was changed meanwhile, or isn't what the precondition says: read it again")]
+    VersionConflict,
+}
+
+/// What every failure of one kind has in common.
+struct Row {
+    status: StatusCode,
+    code: &'static str,
+    title: &'static str,
+}
+
+impl ApiError {
+    /// The table.
+    fn row(&self) -> Row {
+        let (status, code, title) = match self {
+            Self::AdminTokenInvalid => (401, "admin_token_invalid", "The admin token is not valid"),
+            Self::ChannelNotFound => (404, "channel_not_found", "No such channel"),
+            Self::CursorInvalid => (400, "cursor_invalid", "The cursor is not valid"),
+            Self::EventNotFound => (404, "event_not_found", "No such event"),
+            Self::FlexInvalid(_) => (422, "flex_invalid", "The Flex message is not valid"),
+            Self::Forbidden(_) => (403, "forbidden", "This token may not do that"),
+            Self::Internal(_) => (500, "internal_error", "Internal error"),
+            Self::InvalidRequest(_) => (400, "invalid_request", "The request is not valid"),
+            Self::LineUnavailable(_) => (503, "line_unavailable", "LINE can't answer now"),
+            Self::MethodNotAllowed { .. } => (405, "method_not_allowed", "Method not allowed"),
+            Self::NotFound => (404, "not_found", "Not found"),
+            Self::NotRegistered => (404, "not_registered", "Not registered"),
+            Self::ParticipantNotFound => (404, "participant_not_found", "No such participant"),
+            Self::PayloadTooLarge { .. } => (413, "payload_too_large", "The body is too large"),
+            Self::Refused(Refusal::EventEnded) => (409, "event_ended", "The event has ended"),
+            Self::Refused(Refusal::EventNotStarted) => (409, "event_not_started", "The event has not started"),
+            Self::Refused(Refusal::StampInactive) => (409, "stamp_inactive", "The stamp is not active"),
+            Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
+            Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
+            Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
+            Self::StoreUnavailable(_) => (503, "store_unavailable", "The store can't answer now"),
+            Self::TokenExpired => (401, "token_expired", "The ID token has expired"),
+            Self::TokenInvalid => (401, "token_invalid", "The ID token is not valid"),
+            Self::TokenMissing => (401, "token_missing", "An ID token is needed"),
+            Self::UnsupportedMediaType => (415, "unsupported_media_type", "Unsupported media type"),
+            Self::VersionConflict => (412, "version_conflict", "The precondition failed"),
+        };
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Row { status, code, title }
+    }
+
+    /// Its stable name.
+    #[cfg(test)]
+    pub fn code(&self) -> &'static str {
+        self.row().code
+    }
+
+    /// The header that goes with a status: how to authenticate (RFC 9110 asks for it with every 401), what is
+    /// allowed (and with every 405), when to come back.
+    fn header(&self) -> Option<(header::HeaderName, HeaderValue)> {
+        match (self.row().status, self) {
+            (StatusCode::METHOD_NOT_ALLOWED, Self::MethodNotAllowed { allowed }) => {
+                HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed))
+            }
+            (StatusCode::SERVICE_UNAVAILABLE, _) => Some((header::RETRY_AFTER, HeaderValue::from_static("2"))),
+            (StatusCode::UNAUTHORIZED, _) => {
+                Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge())))
+            }
+            _ => None,
+        }
+    }
+
+    fn challenge(&self) -> &'static str {
+        match self {
+            Self::SignatureInvalid => "Signature header=\"x-line-signature\"",
+            Self::TokenMissing => "Bearer",
+            _ => "Bearer error=\"invalid_token\"",
+        }
+    }
+
+    fn faults(&self) -> Vec<FaultView<'_>> {
+        let Self::FlexInvalid(faults) = self else { return Vec::new() };
+        faults.iter().map(|fault| FaultView { path: &fault.path, limit: &fault.limit }).collect()
+    }
+
+    /// Logs what somebody must look at, with all its causes; what the caller did wrong is no news.
+    pub fn log(&self) {
+        let Row { status, code, .. } = self.row();
+        let Some(source) = self.source() else { return };
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(problem.code = code, error.causes = %Causes(source), "a request failed on our side");
+        } else {
+            tracing::warn!(problem.code = code, error.causes = %Causes(source), "a request can't be answered now");
+        }
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.row().status
+    }
+
+    /// Status and headers; [`render`] adds the document, which tells the request id.
+    fn error_response(&self) -> HttpResponse {
+        let mut answer = HttpResponse::new(self.status_code());
+        if let Some((name, value)) = self.header() {
+            answer.headers_mut().insert(name, value);
+        }
+        answer
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Broken(_) => Self::Internal(error.into()),
+            // Somebody else was faster in a place where that isn't expected: the same request again will do.
+            StoreError::Conflict(_) | StoreError::Unavailable(_) => Self::StoreUnavailable(error.into()),
+        }
+    }
+}
+
+impl From<TokenError> for ApiError {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::Expired => Self::TokenExpired,
+            TokenError::Invalid(_) => Self::TokenInvalid,
+            TokenError::Unavailable(_) => Self::LineUnavailable(error.into()),
+        }
+    }
+}
+
+impl From<Malformed> for ApiError {
+    fn from(error: Malformed) -> Self {
+        Self::InvalidRequest(error.to_string())
+    }
+}
+
+/// The problem document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProblemView<'a> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    code: &'static str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<FaultView<'a>>,
+}
+
+#[derive(Serialize)]
+struct FaultView<'a> {
+    path: &'a str,
+    limit: &'a str,
+}
+
+/// An answer on its way out, and the code of its problem if it is one.
+pub(super) struct Rendered<B> {
+    pub answer: ServiceResponse<EitherBody<B>>,
+    pub code: Option<&'static str>,
+}
+
+/// Writes the problem document of a failed request, whoever failed it, and logs it where that is due. Headers that
+/// were added on the way out (CORS) stay.
+pub(super) fn render<B>(answer: ServiceResponse<B>, request_id: &RequestId) -> Rendered<B> {
+    let Some(error) = answer.response().error() else {
+        return Rendered { answer: answer.map_into_left_body(), code: None };
+    };
+    let foreign;
+    let error = if let Some(error) = error.as_error::<ApiError>() {
+        error
+    } else {
+        foreign = translated(error);
+        &foreign
+    };
+    error.log();
+    let row = error.row();
+    let document = document(error, &row, request_id);
+    let answer = answer.map_body(|head, _| {
+        head.status = row.status;
+        head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        EitherBody::right(BoxBody::new(document))
+    });
+    Rendered { answer, code: Some(row.code) }
+}
+
+fn document(error: &ApiError, row: &Row, request_id: &RequestId) -> Vec<u8> {
+    let view = ProblemView {
+        r#type: format!("https://stamp-rally.invalid/problems/{}", row.code),
+        title: row.title,
+        status: row.status.as_u16(),
+        detail: error.to_string(),
+        code: row.code,
+        request_id: request_id.as_str(),
+        faults: error.faults(),
+    };
+    serde_json::to_vec(&view).unwrap_or_default()
+}
+
+/// A failure that isn't ours: of actix or of its CORS middleware.
+fn translated(error: &actix_web::Error) -> ApiError {
+    if let Some(error) = error.as_error::<CorsError>() {
+        return ApiError::InvalidRequest(format!("CORS: {error}"));
+    }
+    match error.as_response_error().status_code() {
+        status if status.is_client_error() => ApiError::InvalidRequest("the request can't be read".to_owned()),
+        _ => ApiError::Internal(error.to_string().into()),
+    }
+}
+
+/// An error and all its causes in one line.
+struct Causes<'a>(&'a (dyn StdError + 'static));
+
+impl std::fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

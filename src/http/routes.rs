@@ -1,0 +1,126 @@
+//! Every path, and the methods it answers. The API's description is compared with this table.
+
+use actix_web::{
+    FromRequest, Handler, Resource, Responder, Route,
+    guard::{self, Guard as _},
+    http::Method,
+    web::{self, ServiceConfig},
+};
+
+use super::{admin, observe, ops, participant, problem::ApiError, webhook};
+
+/// All endpoints; the busiest first, for they are tried in order.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).post(participant::acquire),
+        at("/api/events/{eventId}/me").get(participant::card).put(participant::register),
+        at("/api/events/{eventId}/stamps").get(participant::stamps),
+        at("/webhook/{channel}").post(webhook::receive),
+        at("/admin/api/events").get(admin::events::list),
+        at("/admin/api/events/{eventId}").get(admin::events::show).put(admin::events::put),
+        at("/admin/api/events/{eventId}/users").get(admin::users::list),
+        at("/admin/api/events/{eventId}/users.csv").get_streamed(admin::users::csv),
+        at("/admin/api/events/{eventId}/users/{lineUserId}").get(admin::users::show),
+        at("/admin/api/events/{eventId}/stamps").get(admin::stamps::list),
+        at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).put(admin::stamps::put),
+        at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::stamps::holders),
+        at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
+        at("/healthz").get(ops::healthz),
+        at("/readyz").get(ops::readyz),
+        at("/metrics").get(ops::metrics),
+        at("/openapi.json").get(ops::openapi),
+    ]
+}
+
+/// Registers all endpoints.
+pub(super) fn configure(config: &mut ServiceConfig) {
+    for endpoint in endpoints() {
+        config.service(endpoint.into_resource());
+    }
+    config.app_data(web::PathConfig::default().error_handler(|error, _| refused_path(&error).into()));
+    config.default_service(web::to(|| async { Err::<web::Bytes, _>(ApiError::NotFound) }));
+}
+
+/// An id in a path that isn't one: the id type's own sentence.
+fn refused_path(error: &actix_web::error::PathError) -> ApiError {
+    match error {
+        actix_web::error::PathError::Deserialize(error) => ApiError::InvalidRequest(error.to_string()),
+        other => ApiError::InvalidRequest(other.to_string()),
+    }
+}
+
+/// A path and what it answers.
+pub(super) struct Endpoint {
+    pub path: &'static str,
+    pub methods: Vec<Method>,
+    routes: Vec<Route>,
+}
+
+fn at(path: &'static str) -> Endpoint {
+    Endpoint { path, methods: Vec::new(), routes: Vec::new() }
+}
+
+impl Endpoint {
+    /// GET, and HEAD by the same handler: the answer's body is left out on the wire.
+    fn get<F, Args>(mut self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.methods.extend([Method::GET, Method::HEAD]);
+        let is_get = guard::fn_guard(|context| guard::Get().check(context) || guard::Head().check(context));
+        self.routes.push(web::route().guard(is_get).to(handler));
+        self
+    }
+
+    /// GET alone: a HEAD would read the whole list for nothing.
+    fn get_streamed<F, Args>(self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.on(Method::GET, handler)
+    }
+
+    fn post<F, Args>(self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.on(Method::POST, handler)
+    }
+
+    fn put<F, Args>(self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.on(Method::PUT, handler)
+    }
+
+    fn on<F, Args>(mut self, method: Method, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.routes.push(web::method(method.clone()).to(handler));
+        self.methods.push(method);
+        self
+    }
+
+    /// The resource; any other method is told which ones there are.
+    fn into_resource(self) -> Resource {
+        let allowed = self.methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+        let resource = web::resource(self.path).app_data(observe::Endpoint(self.path));
+        let resource = self.routes.into_iter().fold(resource, Resource::route);
+        resource.default_service(web::to(move || {
+            let allowed = allowed.clone();
+            async move { Err::<web::Bytes, _>(ApiError::MethodNotAllowed { allowed }) }
+        }))
+    }
+}

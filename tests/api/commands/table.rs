@@ -1,0 +1,49 @@
+//! `stamp-rally table create|status`.
+
+use super::*;
+
+#[tokio::test]
+async fn tables_are_made_and_made_again_without_harm() {
+    let desk = Desk::empty();
+    let status = desk.run(&["table", "status"]);
+    assert_eq!(
+        status.out,
+        "line-event: the table does not exist (`stamp-rally table create` completes this)\n\
+         line-event-consumers: the table does not exist (`stamp-rally table create` completes this)\n"
+    );
+    assert_eq!(status.refused(), "stamp-rally: 2 of 2 tables are not as defined");
+
+    assert_eq!(desk.run(&["table", "create"]).done(), "line-event: made\nline-event-consumers: made\n");
+    let as_defined = "line-event: as defined\nline-event-consumers: as defined\n";
+    assert_eq!(desk.run(&["table", "create"]).done(), as_defined);
+    assert_eq!(desk.run(&["table", "status"]).done(), as_defined);
+}
+
+#[tokio::test]
+async fn a_table_of_the_article_is_completed() {
+    let desk = Desk::empty();
+    crate::tables::make_the_articles_table(&Clients::at(&desk.engine_url, &Pace::request())).await;
+    let status = desk.run(&["table", "status"]);
+    assert!(status.out.contains(
+        "line-event: it has no stream, so no message would ever be sent (`stamp-rally table create` completes this)\n"
+    ));
+    assert_eq!(status.code, 1);
+    assert_eq!(
+        desk.run(&["table", "create"]).done(),
+        "line-event: completed: stream switched on\nline-event: completed: items expire by `ttl`\n\
+         line-event: completed: index GSI2 added\nline-event-consumers: made\n"
+    );
+    desk.run(&["table", "status"]).done();
+}
+
+#[tokio::test]
+async fn what_only_a_person_can_mend_is_listed_and_left() {
+    let desk = Desk::empty();
+    crate::tables::make_another_programs_table(&Clients::at(&desk.engine_url, &Pace::request())).await;
+    let create = desk.run(&["table", "create"]);
+    assert!(create.out.contains("(left as it is: a person has to decide)\n"), "{create:?}");
+    assert_eq!(create.code, 1);
+    // Before it the log tells each step: an index may take hours.
+    let line = create.err.lines().last().unwrap();
+    assert_eq!(line, "stamp-rally: the rest is left as it is: a person has to decide on it");
+}

@@ -1,0 +1,397 @@
+//! A whole house: own table in an engine of its own, own stand-in LINE, own port, real routes, real SDKs.
+//! Its stories are told by people: `hanako.acquire("001")`.
+
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    net::TcpListener,
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use metrics_exporter_prometheus::PrometheusBuilder;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use stamp_rally::{
+    delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Tally, Worker},
+    dev::{
+        engine::{Engine, Storage},
+        line::{ChannelSettings, Memory, StandIn},
+    },
+    domain::time::{TimeSource, Timestamp},
+    http::{
+        self, App, Channel, Parts,
+        auth::{AdminToken, AdminTokens, Events, Role},
+    },
+    line::{
+        Access, Platform,
+        id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
+        messaging::Messenger,
+    },
+    store::{
+        Store,
+        client::{Clients, Pace},
+        progress::WorkerId,
+        rallies::Rallies,
+        table::{TableNames, create},
+    },
+};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::proxy::Proxy;
+
+pub const RALLY: &str = "stamp-rally-202606";
+pub const CHANNEL: &str = "main";
+const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
+
+/// A clock that stands until it is turned.
+pub struct HandClock {
+    start: Timestamp,
+    turned: Mutex<Duration>,
+}
+
+impl HandClock {
+    fn at_now() -> Self {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let start = Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap()).unwrap();
+        Self { start, turned: Mutex::new(Duration::ZERO) }
+    }
+
+    fn turn(&self, by: Duration) {
+        *self.turned.lock().unwrap() += by;
+    }
+}
+
+impl TimeSource for HandClock {
+    fn now(&self) -> Timestamp {
+        self.start.plus_millis(i64::try_from(self.uptime().as_millis()).unwrap())
+    }
+
+    fn uptime(&self) -> Duration {
+        *self.turned.lock().unwrap()
+    }
+}
+
+/// Everything, for one story.
+pub struct House {
+    pub line: StandIn,
+    pub wire: Proxy,
+    pub clients: Clients,
+    pub store: Store,
+    pub clock: Arc<HandClock>,
+    pub url: String,
+    client: reqwest::Client,
+    platform: Platform,
+    stop: CancellationToken,
+    server: JoinHandle<std::io::Result<()>>,
+    _engine: Engine,
+}
+
+impl House {
+    /// A house with the demo rally: two stamps, a completion message, open from yesterday to next month. Every story
+    /// has a name of its own: with it comes the SDK's budget of repetitions.
+    pub async fn open(story: &'static str) -> Self {
+        let house = Self::empty(story).await;
+        house.set_up_the_rally().await;
+        house.wire.forget_counts();
+        house
+    }
+
+    /// A house without a rally.
+    pub async fn empty(story: &'static str) -> Self {
+        let engine = Engine::start(free_port(), Storage::Memory).unwrap();
+        let wire = Proxy::start(&engine.endpoint_url()).unwrap();
+        let channels = vec![
+            ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET),
+            ChannelSettings::new("other", "1000000002", "2000000002", "another-secret"),
+        ];
+        let line = StandIn::start(free_port(), &Memory::InMemory, channels).unwrap();
+        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
+        let clients = Clients::at(&wire.endpoint_url(), &pace);
+        let tables = TableNames::default();
+        create(&clients.table, &tables).await.unwrap();
+        let records = Store::new(clients.table.clone(), tables);
+        let clock = Arc::new(HandClock::at_now());
+        let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
+        let listener = free_port();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let stop = CancellationToken::new();
+        let app = app(&records, &platform, &clock);
+        #[expect(clippy::disallowed_methods, reason = "the house ends it")]
+        let server = tokio::spawn(http::serve(listener, app, stop.clone()));
+        line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, _engine: engine }
+    }
+
+    async fn set_up_the_rally(&self) {
+        let now = self.clock.now();
+        let day = 24 * 3600 * 1000;
+        let event = json!({
+            "name": "初夏のラリー", "channel": CHANNEL,
+            "startsAt": now.plus_millis(-day), "endsAt": now.plus_millis(30 * day),
+            "completionMessageContent": flex("{{event.name}}、{{card.total}}個そろいました"),
+        });
+        let organiser = self.organiser();
+        organiser.put_event(RALLY, &event).await.is(201);
+        for (id, name, order) in [("001", "第1スタンプ", 1), ("002", "第2スタンプ", 2)] {
+            let stamp = json!({"name": name, "order": order, "flexMessageContent": flex("{{stamp.name}} {{card.acquired}}/{{card.total}}")});
+            organiser.put_stamp(RALLY, id, &stamp).await.is(201);
+        }
+    }
+
+    /// Hanako, a friend of the Official Account.
+    pub fn hanako(&self) -> Person<'_> {
+        self.person("花子")
+    }
+
+    /// Somebody new, a friend of the Official Account.
+    pub fn person(&self, name: &str) -> Person<'_> {
+        let id = self.line.make_user(name).unwrap();
+        let token = self.line.id_token(&id, CHANNEL).unwrap();
+        Person { house: self, id, token }
+    }
+
+    /// The organiser, who may everything.
+    pub fn organiser(&self) -> Organiser<'_> {
+        Organiser { house: self, token: "organiser".to_owned() }
+    }
+
+    /// Somebody with an admin token of this text: `viewer`, `operator`, `organiser`, `stranger`…
+    pub fn bearer(&self, token: &str) -> Organiser<'_> {
+        Organiser { house: self, token: token.to_owned() }
+    }
+
+    /// A consumer of the stream, as a process of its own would be.
+    pub fn worker(&self) -> Worker {
+        self.worker_at(DeliverySettings { pushes_per_second: 100_000, ..DeliverySettings::default() })
+    }
+
+    /// The same, at a pace.
+    pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
+        let stateless = Access::Stateless {
+            messaging_channel_id: "2000000001".to_owned(),
+            channel_secret: SECRET.to_owned().into(),
+        };
+        let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
+        let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
+        let delivery = Delivery::new(DeliveryParts {
+            store: self.store.clone(),
+            rallies: Rallies::new(self.store.clone(), clock.clone()),
+            messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
+            clock: clock.clone(),
+            settings,
+            patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
+        });
+        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+    }
+
+    /// Delivers all that is due, by a worker that comes and goes.
+    pub async fn deliver(&self) -> Tally {
+        let mut worker = self.worker();
+        let tally = worker.run_until_idle().await.unwrap();
+        worker.stop().await;
+        tally
+    }
+
+    /// Lets time pass, here and at LINE.
+    pub async fn pass(&self, time: Duration) {
+        self.clock.turn(time);
+        self.control(Method::PATCH, "/settings", &json!({"advanceMs": time.as_millis()})).await.is(200);
+    }
+
+    /// Says something to the stand-in's control API.
+    pub async fn control(&self, method: Method, path: &str, body: &Value) -> Answer {
+        let url = format!("{}/control{path}", self.line.base_url());
+        Answer::to(self.client.request(method, url).json(body)).await
+    }
+
+    /// Faults that LINE has from now on.
+    pub async fn line_faults(&self, rules: Value) {
+        self.control(Method::PUT, "/faults", &json!({ "rules": rules })).await.is(200);
+    }
+
+    /// A request to the API.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+
+    /// What went over the wire to the store since the last time: `2 × PutItem line-event`.
+    pub fn wire(&self) -> Vec<String> {
+        self.wire.forget_counts().iter().map(|(call, count)| format!("{count} × {call}")).collect()
+    }
+
+    /// Shuts the door: what runs is finished.
+    pub async fn close(self) {
+        self.stop.cancel();
+        self.server.await.unwrap().unwrap();
+    }
+}
+
+fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>) -> App {
+    let clock = clock.clone() as stamp_rally::domain::time::Clock;
+    let settings = VerifierSettings {
+        verification: Verification::Jwks,
+        jwks_refetch: Duration::from_secs(30),
+        leeway: Duration::from_secs(30),
+    };
+    let channel = |id: &str, secret: &str| Channel {
+        login: LoginChannels { ids: vec![id.to_owned()], hs256_secret: None },
+        webhook_secrets: vec![secret.to_owned().into()],
+    };
+    App::new(Parts {
+        store: store.clone(),
+        rallies: Rallies::new(store.clone(), clock.clone()),
+        verifier: TokenVerifier::new(platform.clone(), settings, clock.clone()),
+        channels: HashMap::from([
+            (CHANNEL.parse().unwrap(), channel("1000000001", SECRET)),
+            ("other".parse().unwrap(), channel("1000000002", "another-secret")),
+        ]),
+        admin_tokens: admin_tokens(),
+        allowed_origins: vec!["https://rally.example".to_owned()],
+        clock,
+        metrics: PrometheusBuilder::new().build_recorder().handle(),
+    })
+}
+
+fn admin_tokens() -> AdminTokens {
+    let token = |name: &str, role, events| AdminToken {
+        name: name.to_owned(),
+        role,
+        sha256: Sha256::digest(name).into(),
+        events,
+    };
+    AdminTokens::new(vec![
+        token("organiser", Role::Admin, Events::All),
+        token("operator", Role::Operator, Events::All),
+        token("viewer", Role::Viewer, Events::All),
+        token("neighbour", Role::Admin, Events::These(["another-rally".parse().unwrap()].into())),
+    ])
+}
+
+fn free_port() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+/// A small Flex message with one text.
+pub fn flex(text: &str) -> Value {
+    json!({
+        "type": "flex", "altText": text,
+        "contents": {"type": "bubble", "body": {"type": "box", "layout": "vertical", "contents": [{"type": "text", "text": text}]}}
+    })
+}
+
+/// Somebody with a phone.
+pub struct Person<'a> {
+    pub house: &'a House,
+    pub id: String,
+    pub token: String,
+}
+
+impl Person<'_> {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.house.request(method, &format!("/api/events/{RALLY}{path}")).bearer_auth(&self.token)
+    }
+
+    pub async fn register(&self) -> Answer {
+        Answer::to(self.request(Method::PUT, "/me")).await
+    }
+
+    pub async fn card(&self) -> Answer {
+        Answer::to(self.request(Method::GET, "/me")).await
+    }
+
+    pub async fn acquire(&self, stamp: &str) -> Answer {
+        Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}"))).await
+    }
+
+    pub async fn acquire_as(&self, stamp: &str, key: &str) -> Answer {
+        Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}")).header("Idempotency-Key", key)).await
+    }
+
+    pub async fn look_at(&self, stamp: &str) -> Answer {
+        Answer::to(self.request(Method::GET, &format!("/me/stamps/{stamp}"))).await
+    }
+
+    /// The texts that the phone shows, oldest first.
+    pub fn phone(&self) -> Vec<String> {
+        let messages = self.house.line.phone(&self.id).unwrap();
+        messages.iter().map(|shown| shown["message"]["altText"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Blocks the account, or follows it again; LINE tells us by webhook.
+    pub async fn becomes(&self, relation: &str) {
+        let path = format!("/users/{}/relation", self.id);
+        let body = json!({"channel": CHANNEL, "relation": relation, "webhook": true});
+        let told = self.house.control(Method::PUT, &path, &body).await;
+        assert_eq!(told.body["deliveries"][0]["status"], 200, "{told:?}");
+    }
+}
+
+/// Somebody with an admin token.
+pub struct Organiser<'a> {
+    house: &'a House,
+    token: String,
+}
+
+impl Organiser<'_> {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.house.request(method, &format!("/admin/api/events{path}")).bearer_auth(&self.token)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path)).await
+    }
+
+    pub async fn put_event(&self, id: &str, event: &Value) -> Answer {
+        Answer::to(self.request(Method::PUT, &format!("/{id}")).json(event)).await
+    }
+
+    pub async fn put_stamp(&self, event: &str, id: &str, stamp: &Value) -> Answer {
+        Answer::to(self.request(Method::PUT, &format!("/{event}/stamps/{id}")).json(stamp)).await
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    /// The JSON, or the text as a JSON string.
+    pub body: Value,
+}
+
+impl Answer {
+    pub async fn to(request: RequestBuilder) -> Self {
+        let answer = request.send().await.unwrap();
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let text = answer.text().await.unwrap();
+        let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Self { status, headers, body }
+    }
+
+    /// Insists on a status.
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{:#}", self.body);
+        self
+    }
+
+    /// Insists on a problem: status, code, content type, request id.
+    #[track_caller]
+    pub fn refuses(self, status: u16, code: &str) -> Self {
+        let answer = self.is(status);
+        assert_eq!(answer.body["code"], code, "{:#}", answer.body);
+        assert_eq!(answer.body["status"], status);
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+        assert_eq!(answer.body["requestId"], answer.header("x-request-id"));
+        answer
+    }
+
+    /// A header, empty if it isn't there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
