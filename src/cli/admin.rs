@@ -68,7 +68,7 @@ fn quoted(text: String) -> String {
     toml::Value::String(text).to_string()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing into a String can't fail.
         let _ = write!(text, "{byte:02x}");

@@ -24,7 +24,7 @@ use crate::store::{
     table,
 };
 
-use super::{config::Settings, event, event_file, logging, service, store};
+use super::{admin, config::Settings, event, event_file, logging, service, store};
 
 /// The demo rally, as it lies in the repository: path below the data folder, text.
 const DEMO_FILES: [(&str, &str); 4] = [
@@ -107,7 +107,7 @@ fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
         ("STAMP_RALLY__DELIVERY__LEASE_MS", "2000".to_owned()),
         ("STAMP_RALLY__DELIVERY__HOLD_PROBE_MS", "5000".to_owned()),
     ];
-    let digest = Sha256::digest(DEMO_ADMIN.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digest = admin::hex(&Sha256::digest(DEMO_ADMIN));
     let after = [
         ("STAMP_RALLY__LINE__API_BASE_URL", format!("http://{}", command.line)),
         ("STAMP_RALLY__LINE__CHANNELS__MAIN", demo_channel()),

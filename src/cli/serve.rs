@@ -29,10 +29,8 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::request()).await?;
     service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
-    let worker = match args.with_consumer {
-        true => Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?),
-        false => None,
-    };
+    let worker =
+        if args.with_consumer { Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?) } else { None };
     tracing::info!(http.bind = %listener.local_addr()?, consumer = args.with_consumer, "serving");
     service::run(Some((listener, parts.app(&clients)?)), worker, shutdown).await
 }

@@ -114,6 +114,7 @@ impl<'a> Service<'a> {
 }
 
 /// The one table.
+#[must_use]
 pub fn store(settings: &Settings, clients: &Clients) -> Store {
     Store::new(clients.table.clone(), super::store::table_names(settings))
 }
@@ -123,7 +124,7 @@ pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpLis
     TcpListener::bind(address).with_context(|| format!("can't listen on {address}: choose another address by `{key}`"))
 }
 
-/// Waits for a store that can't be reached; tables that are missing or wrong end the start.
+/// Waits for a store that can't be reached, unless the process is asked to stop; missing tables end the start.
 pub async fn wait_for_tables(
     clients: &Clients,
     names: &TableNames,
@@ -149,7 +150,7 @@ pub async fn wait_for_tables(
         }
         tokio::select! {
             () = tokio::time::sleep(KNOCK) => {}
-            () = shutdown.cancelled() => bail!("stopped while waiting for the store"),
+            () = shutdown.cancelled() => return Ok(()),
         }
     }
 }
@@ -172,8 +173,8 @@ pub async fn run(
         worker.run(shutdown.clone()).await;
         Ok(())
     };
-    let (served, consumed) = tokio::join!(serve, consume);
-    served.and(consumed)
+    let (http_end, stream_end) = tokio::join!(serve, consume);
+    http_end.and(stream_end)
 }
 
 /// Cancelled by SIGTERM or Ctrl-C.

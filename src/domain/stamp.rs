@@ -158,13 +158,13 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn name(text: &str) -> Option<Name> {
-        Some(Name::try_from(text.to_owned()).unwrap())
+    fn name(text: &str) -> Name {
+        Name::try_from(text.to_owned()).unwrap()
     }
 
     fn event() -> Event {
         let change = EventChange {
-            name: name("初夏のラリー"),
+            name: Some(name("初夏のラリー")),
             starts_at: Some(at("2026-05-23T01:00:00.000Z")),
             ends_at: Some(at("2026-05-23T08:00:00.000Z")),
             channel: Some("main".parse().unwrap()),
@@ -175,7 +175,7 @@ mod tests {
 
     fn master() -> StampMaster {
         let change = StampMasterChange {
-            name: name("第1スタンプ"),
+            name: Some(name("第1スタンプ")),
             order: Some(StampOrder::try_from(1).unwrap()),
             flex_message_content: Some(Value::Null),
             ..StampMasterChange::default()

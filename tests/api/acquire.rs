@@ -20,7 +20,7 @@ async fn hanako_acquires_a_stamp_once_and_gets_one_message() {
     house.deliver().await;
     assert_eq!(hanako.phone(), ["第1スタンプ 1/2"]);
 
-    house.pass(Duration::from_secs(60)).await;
+    house.pass(Duration::from_mins(1)).await;
     let again = hanako.acquire("001").await.is(200);
     assert_eq!(again.body["acquiredAt"], first.body["acquiredAt"], "the stored time, not a new one");
     house.deliver().await;

@@ -123,17 +123,18 @@ impl House {
         let clients = Clients::at(&wire.endpoint_url(), &pace);
         let tables = TableNames::default();
         make_tables(&clients).await;
-        let store = Store::new(clients.table.clone(), tables);
+        let records = Store::new(clients.table.clone(), tables);
         let clock = Arc::new(HandClock::at_now());
         let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
         let listener = free_port();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
-        let app = app(&store, &platform, &clock);
+        let app = app(&records, &platform, &clock);
+        #[expect(clippy::disallowed_methods, reason = "the house ends it")]
         let server = tokio::spawn(http::serve(listener, app, stop.clone()));
         line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { line, wire, clients, store, clock, url, client, platform, stop, server, _engine: engine }
+        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, _engine: engine }
     }
 
     async fn set_up_the_rally(&self) {
