@@ -8,6 +8,8 @@ mod delivery;
 mod faults;
 mod house;
 mod organiser;
+mod processes;
 mod proxy;
+mod second_engine;
 mod store;
 mod tables;
