@@ -4,6 +4,7 @@ mod access;
 mod article;
 mod csv;
 mod facts;
+mod hostile;
 mod lists;
 mod races;
 mod settings;

@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, stream};
 use serde_json::json;
 
-use super::{Participant, eventually, skeleton::Skeleton};
+use super::{Participant, Process, eventually, skeleton::Skeleton};
 
 #[tokio::test]
 async fn killed_right_after_the_answer_the_stamp_is_kept_and_told_once() {
@@ -63,6 +63,25 @@ async fn killed_while_idle_it_goes_on_as_if_nothing_had_been() {
     hanako.is_told_of(&here.api, &["001", "002"]).await;
     eventually("the message of the full card", async || (here.line.accepted().await == 3).then_some(())).await;
     here.line.doubled_nothing().await;
+    here.process.stops().await;
+}
+
+/// Files appear one after the other while it starts for the first time: each is a moment to die at.
+#[tokio::test]
+async fn killed_while_it_starts_the_next_start_is_a_good_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["line.db", "engine.db.lock", "engine.db", "demo", "demo/flex_templates/stamp-acquired-last.json"] {
+        let variables = [("STAMP_RALLY__HTTP__BIND", "127.0.0.1:0".to_owned())];
+        let process = Process::start(folder.path(), &["dev", "--line", "127.0.0.1:0"], &variables);
+        let file = folder.path().join("data").join(file);
+        eventually("the file is there", async || file.exists().then_some(())).await;
+        process.kill();
+    }
+    let here = Skeleton::start(folder.path()).await;
+    let hanako = Participant::new(&here.line, "花子").await;
+    hanako.acquire(&here.api, "001").await.is(201);
+    hanako.acquire(&here.api, "002").await.is(201);
+    hanako.is_told_of(&here.api, &["001", "002"]).await;
     here.process.stops().await;
 }
 

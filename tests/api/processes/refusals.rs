@@ -39,7 +39,9 @@ async fn a_port_in_use_is_named_with_the_setting_that_chooses_another() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let says = |setting: &str| {
-        format!("can't listen on {address}: choose another address by `{setting}`: Address already in use (os error 98)")
+        format!(
+            "can't listen on {address}: choose another address by `{setting}`: Address already in use (os error 98)"
+        )
     };
     let http = refused(folder.path(), &[], &[("STAMP_RALLY__HTTP__BIND", &address)]).await;
     assert_eq!(http, says("http.bind"));
@@ -83,7 +85,8 @@ async fn data_that_can_not_be_used_is_named() {
     for damaged in ["engine.db", "line.db"] {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("there")).unwrap();
-        fs::write(folder.path().join("there").join(damaged), "no database at all, and rather long for that".repeat(99)).unwrap();
+        fs::write(folder.path().join("there").join(damaged), "no database at all, and rather long for that".repeat(99))
+            .unwrap();
         let said = refused(folder.path(), &["--data", "there"], &[]).await;
         assert!(said.contains(damaged), "{said}");
     }

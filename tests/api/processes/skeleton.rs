@@ -26,7 +26,8 @@ impl Skeleton {
     async fn start_on(folder: &Path, machine: &[(&str, String)]) -> Self {
         let variables = [&[("STAMP_RALLY__HTTP__BIND", "127.0.0.1:0".to_owned())], machine].concat();
         let mut process = Process::start(folder, &["dev", "--line", "127.0.0.1:0"], &variables);
-        let address = |line: String| line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
+        let address =
+            |line: String| line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
         let api = address(process.prints("  API ").await);
         let line = Line::at(&address(process.prints("  LINE, stand-in ").await));
         let mut commands = Vec::new();
@@ -98,7 +99,8 @@ async fn the_three_printed_commands_do_what_they_say() {
 async fn the_demo_has_an_organiser_pages_for_machines_and_a_webhook() {
     let folder = tempfile::tempdir().unwrap();
     let here = Skeleton::start(folder.path()).await;
-    let get = async |path: &str| Answer::to(client().get(format!("{}{path}", here.api)).bearer_auth("demo-admin")).await;
+    let get =
+        async |path: &str| Answer::to(client().get(format!("{}{path}", here.api)).bearer_auth("demo-admin")).await;
     assert_eq!(get("/admin/api/events").await.is(200).body["events"][0]["eventId"], RALLY);
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
         get(path).await.is(200);
