@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use super::house::{Answer, RALLY};
 
 /// Longer than anything here takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Asks again and again until there is an answer worth having.
 pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
@@ -128,10 +128,7 @@ async fn next_with(lines: &mut UnboundedReceiver<String>, words: &str, said: &mu
         }
         panic!("it ended without a line with {words:?}; it said:\n{said}")
     };
-    match tokio::time::timeout(PATIENCE, reading).await {
-        Ok(line) => line,
-        Err(_) => panic!("no line with {words:?}"),
-    }
+    tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("no line with {words:?}"))
 }
 
 /// A stand-in of LINE by its control API, whoever runs it.
