@@ -2,9 +2,12 @@
 
 use std::{net::TcpListener, path::Path, process::Command};
 
-use stamp_rally::dev::{
-    engine::{Engine, Storage},
-    line::{ChannelSettings, Memory, StandIn},
+use stamp_rally::{
+    dev::{
+        engine::{Engine, Storage},
+        line::{ChannelSettings, Memory, StandIn},
+    },
+    store::client::{Clients, Pace},
 };
 use tempfile::TempDir;
 
@@ -12,6 +15,7 @@ use super::{Line, Participant, Process, client, eventually, refusals::refusal};
 use crate::{
     house::{Answer, RALLY},
     proxy::{Fault, Often, Proxy},
+    tables::{make_another_programs_table, make_the_articles_table},
 };
 
 /// A DynamoDB, a LINE, and an environment that names them.
@@ -55,7 +59,7 @@ impl Site {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stamp-rally"));
         let run = command.args(arguments).env_clear().envs(self.variables.clone()).current_dir(self.folder.path());
         let run = run.output().unwrap();
-        assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "{arguments:?}: {run:?}");
     }
 
     /// The two tables and the demo rally, by the commands that an operator uses.
@@ -141,6 +145,47 @@ async fn missing_tables_end_the_start_with_the_command_that_makes_them() {
     let mut server = site.start(&["serve"]);
     address(&mut server).await;
     server.stops().await;
+}
+
+#[tokio::test]
+async fn the_table_of_another_program_ends_the_start() {
+    let engine = engine();
+    make_another_programs_table(&Clients::at(&engine.endpoint_url(), &Pace::request())).await;
+    let mut site = Site::at(&engine.endpoint_url());
+    // It makes the other table, and says that a person has to decide about this one.
+    assert_eq!(site.start(&["table", "create"]).ends().await.0.code(), Some(1));
+    let mut process = site.start(&["serve"]);
+    process.logs("`line.api_base_url` is").await;
+    let said = refusal(process).await;
+    assert!(said.starts_with("table line-event: its keys are id (N), not PK (S), SK (S)"), "{said}");
+    assert!(said.ends_with("Choose another name by `store.table` and `store.consumer_table`"), "{said}");
+    site.variables.push(("STAMP_RALLY__STORE__TABLE", "our-line-event".to_owned()));
+    site.run(&["table", "create"]);
+    let mut server = site.start(&["serve"]);
+    address(&mut server).await;
+    server.stops().await;
+}
+
+/// It has no stream yet, and no index of holders: participants are served, and told as soon as there is a stream.
+#[tokio::test]
+async fn a_table_of_the_article_is_served_and_completed_while_it_is() {
+    let engine = engine();
+    let site = Site::at(&engine.endpoint_url());
+    site.set_up();
+    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
+    clients.table.delete_table().table_name("line-event").send().await.unwrap();
+    make_the_articles_table(&clients).await;
+    let mut server = site.start(&["serve", "--with-consumer"]);
+    let warned = server.logs("differs from its definition: it has no stream").await;
+    assert!(warned.contains("`stamp-rally table create` completes this"), "{warned}");
+    let api = address(&mut server).await;
+    server.logs("the table has no stream: run `stamp-rally table create`").await;
+    site.set_up();
+    let hanako = Participant::new(&site.line, "花子").await;
+    hanako.acquire(&api, "001").await.is(201);
+    hanako.is_told_of(&api, &["001"]).await;
+    server.ask_to_stop();
+    assert_eq!(server.ends().await.0.code(), Some(0));
 }
 
 #[tokio::test]
