@@ -106,7 +106,9 @@ impl Store {
         let put = match seen.map(|seen| item(event_id, correction_key(hour), hour, seen)) {
             None => put.condition_expression("attribute_not_exists(PK)"),
             Some(old) => ["registrations", "completions", "stamps"].into_iter().fold(
-                put.condition_expression("registrations = :registrations AND completions = :completions AND stamps = :stamps"),
+                put.condition_expression(
+                    "registrations = :registrations AND completions = :completions AND stamps = :stamps",
+                ),
                 |put, name| put.expression_attribute_values(format!(":{name}"), old[name].clone()),
             ),
         };
