@@ -11,5 +11,6 @@ mod organiser;
 mod processes;
 mod proxy;
 mod second_engine;
+mod stats;
 mod store;
 mod tables;
