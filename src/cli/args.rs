@@ -12,6 +12,7 @@ use super::{
     flex::FlexCommand,
     logging,
     serve::{ConsumeArgs, ServeArgs},
+    stats::StatsArgs,
     table::TableArgs,
     users::UsersArgs,
 };
@@ -45,6 +46,8 @@ pub enum Command {
     Flex(FlexCommand),
     /// The HTTP API
     Serve(ServeArgs),
+    /// Counts of a rally
+    Stats(StatsArgs),
     /// The two tables
     Table(TableArgs),
     /// Participants by registration time

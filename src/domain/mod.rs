@@ -5,6 +5,7 @@
 //! [`delivery_state::fold`] tells what became of it.
 
 pub mod card;
+pub mod counts;
 pub mod delivery_state;
 pub mod event;
 pub mod fact;

@@ -9,5 +9,6 @@ mod faults;
 mod house;
 mod proxy;
 mod resend;
+mod stats;
 mod store;
 mod tables;

@@ -10,6 +10,7 @@ mod notice_view;
 mod precondition;
 mod replace;
 pub(super) mod stamps;
+pub(super) mod stats;
 pub(super) mod users;
 mod view;
 
