@@ -356,6 +356,10 @@ impl Organiser<'_> {
         Answer::to(self.request(Method::GET, path)).await
     }
 
+    pub async fn post(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::POST, path)).await
+    }
+
     pub async fn put_event(&self, id: &str, event: &Value) -> Answer {
         Answer::to(self.request(Method::PUT, &format!("/{id}")).json(event)).await
     }

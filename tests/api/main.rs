@@ -10,6 +10,7 @@ mod house;
 mod organiser;
 mod processes;
 mod proxy;
+mod resend;
 mod second_engine;
 mod stats;
 mod store;
