@@ -119,9 +119,13 @@ pub fn store(settings: &Settings, clients: &Clients) -> Store {
     Store::new(clients.table.clone(), super::store::table_names(settings))
 }
 
-/// A socket for the server; a port in use says so at once.
-pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).with_context(|| format!("can't listen on {address}: choose another address by `{key}`"))
+/// What chooses the server's address.
+pub const HTTP_BIND: &str = "`http.bind`, say STAMP_RALLY__HTTP__BIND=127.0.0.1:8090";
+
+/// A socket for the server; a port in use says so at once, and what chooses another one.
+pub fn listen(address: std::net::SocketAddr, chosen_by: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .with_context(|| format!("can't listen on {address}: choose another address by {chosen_by}"))
 }
 
 /// Waits for a store that can't be reached and for tables that are being made, unless the process is asked to stop;
