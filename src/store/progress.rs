@@ -292,13 +292,10 @@ impl Consumers {
             .map_err(StoreError::broken)?;
         let puts = counts.0.puts(counts.1)?.into_iter().map(|put| TransactWriteItem::builder().put(put).build());
         let actions = std::iter::once(TransactWriteItem::builder().update(update).build()).chain(puts).collect();
-        let failure = match self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await {
-            Ok(_) => return Ok(Saved::Yes),
-            Err(failure) => failure,
-        };
-        let cancelled = match failure.as_service_error() {
-            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled,
-            _ => return Err(failure.into()),
+        let written = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
+        let Err(failure) = written else { return Ok(Saved::Yes) };
+        let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = failure.as_service_error() else {
+            return Err(failure.into());
         };
         match cancelled.cancellation_reasons().first() {
             Some(reason) if reason.code() == Some("ConditionalCheckFailed") => refused(reason.item(), lease, hold),
