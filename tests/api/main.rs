@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
 mod acquire;
+mod bad_input;
+mod claims;
 mod commands;
 mod faults;
 mod house;
 mod proxy;
 mod store;
 mod tables;
+mod tokens;
+mod webhook;
