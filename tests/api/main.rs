@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
 mod acquire;
+mod bad_input;
+mod claims;
 mod commands;
 mod delivery;
 mod faults;
@@ -15,3 +17,5 @@ mod second_engine;
 mod stats;
 mod store;
 mod tables;
+mod tokens;
+mod webhook;
