@@ -71,6 +71,17 @@ impl FactSpan {
     pub fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at <= self.through
     }
+
+    /// The shortest one that contains both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), through: self.through.max(other.through) }
+    }
+
+    /// The shortest one that contains all of these times; `None` for no times.
+    pub fn around(times: impl IntoIterator<Item = Timestamp>) -> Option<Self> {
+        times.into_iter().map(|at| Self { from: at, through: at }).reduce(Self::and)
+    }
 }
 
 /// How far a shard was read.
@@ -85,6 +96,14 @@ pub struct Reached {
     pub handed_out: Option<FactSpan>,
     /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
     pub doubtful: Vec<FactSpan>,
+}
+
+impl Reached {
+    /// Whether nothing of the shard may have been handed to LINE without being finished.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.handed_out.is_none() && self.doubtful.is_empty()
+    }
 }
 
 /// The item of one shard.

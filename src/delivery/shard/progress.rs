@@ -20,7 +20,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// A write that is over.
 pub(super) struct Writing {
     reached: Reached,
-    span: FactSpan,
+    /// What may be handed out when it is stored; nothing if the shard was given back.
+    span: Option<FactSpan>,
     hold: Hold,
     /// The uptime before it was sent: from then on the lease is ours for some time.
     began: Duration,
@@ -72,17 +73,20 @@ impl Shard {
 
     /// Writes progress as it is now.
     pub(super) fn write(&mut self, context: &Context, hold: Hold) -> BoxFuture<'static, Writing> {
-        let span = self.coverage.next(self.window.unfinished(), context.clock.now());
         let finished = self.ended && self.window.is_empty();
+        let wanted = if finished { Hold::Release } else { hold };
+        let span = match wanted {
+            Hold::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
+            Hold::Release => None,
+        };
         let reached = Reached {
             checkpoint: self.window.checkpoint().cloned(),
             finished,
-            handed_out: Some(span),
+            handed_out: span.or_else(|| self.coverage.at_rest(self.lanes.doubtful())),
             doubtful: self.reached.doubtful.clone(),
         };
         self.written.at = Some(Instant::now());
         self.tell_lag(context);
-        let wanted = if finished { Hold::Release } else { hold };
         let (consumers, lease, clock) = (context.consumers.clone(), self.lease.clone(), context.clock.clone());
         Box::pin(async move {
             let began = clock.uptime();
@@ -100,7 +104,9 @@ impl Shard {
                 self.standing.extend(began + context.times.silence);
                 self.written.checkpoint.clone_from(&reached.checkpoint);
                 self.reached = Reached { doubtful: std::mem::take(&mut self.reached.doubtful), ..reached };
-                self.coverage.stored(span);
+                if let Some(span) = span {
+                    self.coverage.stored(span);
+                }
                 self.lanes.covered();
                 match (self.reached.finished, hold) {
                     (true, _) => Some(End::Finished),

@@ -130,7 +130,7 @@ impl SimWorker {
         }
         held.read = to;
         if to == shard.records.len() {
-            held.coverage.caught_up();
+            assert_eq!(held.coverage.caught_up(wall(world.now)), None, "nothing here is a day old");
             held.ended = shard.closed;
         }
     }
