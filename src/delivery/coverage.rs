@@ -12,6 +12,10 @@ use crate::store::progress::FactSpan;
 /// How far ahead of now the span reaches: facts of the next moments are covered without a write.
 const AHEAD: Duration = Duration::from_secs(2);
 
+/// While a backlog is worked on, the span reaches so far beyond what was read of it: most pages are covered before they
+/// come, and what is still far away is not in doubt after a crash.
+const BEYOND: Duration = Duration::from_mins(10);
+
 /// What is older may have been trimmed although the stream didn't say so: it keeps records for 24 hours (AWS developer
 /// guide: "Change data capture for DynamoDB Streams"), and reading from the trim horizon is never refused.
 const REMEMBERED: Duration = Duration::from_hours(23);
@@ -61,19 +65,23 @@ impl Coverage {
         self.inherited.take()
     }
 
-    /// The span to write now: all that is unfinished, what the holder before may have tried, and the moments around
-    /// now. Its end never goes back. From now on it may be what is stored, so only what both spans contain is covered
-    /// until [`Coverage::stored`] says that it is.
+    /// The span to write now: all that is unfinished and what comes next, and what the holder before may have tried.
+    /// From now on it may be what is stored, so only what both spans contain is covered until [`Coverage::stored`] says
+    /// that it is.
     #[must_use]
     pub fn next(&mut self, unfinished: Option<FactSpan>, now: Timestamp) -> FactSpan {
         let around = FactSpan { from: now.plus_millis(-millis(BEHIND)), through: now.plus_millis(millis(AHEAD)) };
-        let all = [Some(around), unfinished, self.inherited].into_iter().flatten();
-        let from = all.clone().map(|span| span.from).min().unwrap_or(around.from);
-        let through = all.chain(self.stored).map(|span| span.through).max().unwrap_or(around.through);
+        let beyond = unfinished.map(|span| FactSpan { through: span.through.plus_millis(millis(BEYOND)), ..span });
+        let wanted = match (unfinished, beyond) {
+            (_, Some(beyond)) if beyond.through < now => beyond,
+            (Some(unfinished), _) => unfinished.and(around),
+            (None, _) => around,
+        };
+        let next = self.inherited.map_or(wanted, |inherited| inherited.and(wanted));
         if let Some(stored) = &mut self.stored {
-            stored.from = stored.from.max(from);
+            (stored.from, stored.through) = (stored.from.max(next.from), stored.through.min(next.through));
         }
-        FactSpan { from, through }
+        next
     }
 
     /// The span of a shard that is given back with nothing under way: what waits and may have been tried, and what the
@@ -112,6 +120,18 @@ mod tests {
         coverage.stored(span);
         assert!(coverage.covers(at(-600)) && coverage.covers(at(-300)) && coverage.covers(at(2)));
         assert!(!coverage.covers(at(-601)) && !coverage.covers(at(3)));
+    }
+
+    #[test]
+    fn a_backlog_is_covered_as_far_as_it_was_read_and_a_little_beyond() {
+        let mut coverage = Coverage::default();
+        let tip = coverage.next(None, at(0));
+        coverage.stored(tip);
+        let span = coverage.next(Some(FactSpan { from: at(-7200), through: at(-7100) }), at(0));
+        assert_eq!(span, FactSpan { from: at(-7200), through: at(-6500) });
+        assert!(!coverage.covers(at(0)), "it may not be covered any more");
+        coverage.stored(span);
+        assert!(coverage.covers(at(-7200)) && coverage.covers(at(-6500)) && !coverage.covers(at(-6499)));
     }
 
     #[test]

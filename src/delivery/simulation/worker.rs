@@ -7,7 +7,7 @@ use std::{
 
 use crate::domain::notice::{NoticeId, NoticeKey};
 use crate::store::{
-    progress::{Candidate, Reached, ShardProgress, WorkerId},
+    progress::{Candidate, Errand, Reached, ShardProgress, WorkerId},
     stream::{ListedShard, ShardId, ShardsPage},
 };
 
@@ -69,7 +69,7 @@ impl SimWorker {
         world.board.candidates.retain(|candidate| candidate.worker != self.me);
         if self.held.is_empty() {
             let beat = world.rng.u64(..);
-            world.board.candidates.push(Candidate { worker: self.me.clone(), beat });
+            world.board.candidates.push(Candidate { worker: self.me.clone(), errand: Errand::Wait, beat });
         }
     }
 
