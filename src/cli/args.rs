@@ -13,6 +13,7 @@ use super::{
     logging,
     reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
+    stats::StatsArgs,
     table::TableArgs,
     users::UsersArgs,
 };
@@ -48,6 +49,8 @@ pub enum Command {
     Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
+    /// Counts of a rally
+    Stats(StatsArgs),
     /// The two tables
     Table(TableArgs),
     /// Participants by registration time

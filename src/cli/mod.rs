@@ -13,6 +13,7 @@ pub mod logging;
 pub mod reconcile;
 pub mod serve;
 pub mod service;
+pub mod stats;
 pub mod store;
 pub mod table;
 pub mod users;
@@ -72,6 +73,7 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
         Command::Reconcile(args) => reconcile::execute(args, &mut io::stdout().lock()).await,
         Command::Serve(args) => serve::serve(args).await,
+        Command::Stats(args) => stats::execute(args, &mut io::stdout().lock()).await,
         Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
         Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
     }

@@ -8,5 +8,6 @@ mod delivery;
 mod faults;
 mod house;
 mod proxy;
+mod stats;
 mod store;
 mod tables;
