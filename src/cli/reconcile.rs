@@ -95,7 +95,7 @@ const COLUMNS: [Column; 8] = [
     ("held", |counts| counts.tally.of(Outcome::Parked(ParkedState::Held))),
     ("failed", |counts| counts.tally.of(Outcome::Failed)),
     ("other", other),
-    ("left", |counts| counts.left),
+    ("undecided", |counts| counts.undecided),
     ("unreadable", |counts| counts.unreadable),
 ];
 
@@ -138,8 +138,8 @@ fn write_table(out: &mut impl Write, events: &BTreeMap<EventId, Counts>, mode: M
             COLUMNS.iter().zip(heads).map(|((_, of), head)| format!("{:>1$}", of(counts), head.len())).collect();
         writeln!(out, "{name:<width$}  {}", cells.join("  "))?;
     }
-    if all.left > 0 {
-        writeln!(out, "left: their records may still come, so they are the consumers' business")?;
+    if all.undecided > 0 {
+        writeln!(out, "undecided: may just be worked on; run it again in a day")?;
     }
     if mode == Mode::DryRun {
         writeln!(out, "dry run: nothing was sent, and nothing was written")?;
@@ -152,10 +152,10 @@ mod tests {
     use super::*;
     use crate::delivery::Tally;
 
-    fn counts(outcomes: &[Outcome], left: usize) -> Counts {
+    fn counts(outcomes: &[Outcome], undecided: usize) -> Counts {
         let mut tally = Tally::default();
         outcomes.iter().for_each(|outcome| tally.count(*outcome));
-        Counts { participants: 1200, tally, left, unreadable: 0 }
+        Counts { participants: 1200, tally, undecided, unreadable: 0 }
     }
 
     fn table(events: &[(&str, Counts)], mode: Mode) -> String {
@@ -172,11 +172,11 @@ mod tests {
         let told = table(&[("spring", spring), ("stamp-rally-202606", counts(&[Outcome::Failed], 0))], Mode::ForReal);
         assert_eq!(
             told,
-            "event               participants  sent  unknown  held  failed  other  left  unreadable\n\
-             spring                      1200     2        1     0       0      1     3           0\n\
-             stamp-rally-202606          1200     0        0     0       1      0     0           0\n\
-             all                         2400     2        1     0       1      1     3           0\n\
-             left: their records may still come, so they are the consumers' business\n"
+            "event               participants  sent  unknown  held  failed  other  undecided  unreadable\n\
+             spring                      1200     2        1     0       0      1          3           0\n\
+             stamp-rally-202606          1200     0        0     0       1      0          0           0\n\
+             all                         2400     2        1     0       1      1          3           0\n\
+             undecided: may just be worked on; run it again in a day\n"
         );
     }
 
@@ -185,8 +185,8 @@ mod tests {
         let told = table(&[("spring", counts(&[Outcome::Sent], 0))], Mode::DryRun);
         assert_eq!(
             told,
-            "event   participants  to send  unknown  held  failed  other  left  unreadable\n\
-             spring          1200        1        0     0       0      0     0           0\n\
+            "event   participants  to send  unknown  held  failed  other  undecided  unreadable\n\
+             spring          1200        1        0     0       0      0          0           0\n\
              dry run: nothing was sent, and nothing was written\n"
         );
     }

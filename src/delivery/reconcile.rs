@@ -58,8 +58,8 @@ pub struct Counts {
     pub participants: usize,
     /// Forgotten notices by what they came to. In a dry run those to be sent count as sent.
     pub tally: Tally,
-    /// Notices that wait and are the workers' business: their records may still come.
-    pub left: usize,
+    /// Notices that were perhaps tried and may just be worked on (messages for full cards): a day later it can be told.
+    pub undecided: usize,
     /// Participants of whom something can't be read; the log tells.
     pub unreadable: usize,
 }
@@ -69,7 +69,7 @@ impl Counts {
     pub fn add(&mut self, other: &Self) {
         self.participants += other.participants;
         self.tally.add(&other.tally);
-        self.left += other.left;
+        self.undecided += other.undecided;
         self.unreadable += other.unreadable;
     }
 }

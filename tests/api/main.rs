@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
 mod acquire;
+mod backfill;
 mod commands;
 mod delivery;
 mod faults;
 mod house;
 mod proxy;
+mod reconcile;
 mod stats;
 mod store;
 mod tables;

@@ -44,8 +44,6 @@ pub(super) struct Work<'a> {
     dealt_with: HashSet<LineUserId>,
     /// Nothing that was handed out is unfinished.
     finished: bool,
-    /// Nothing that is in doubt was left as it is.
-    decided: bool,
 }
 
 /// A participant of whom something was found.
@@ -60,7 +58,7 @@ struct Participant {
 
 impl<'a> Work<'a> {
     pub fn of(run: &'a Reconciling<'a>, event: &'a Event) -> Self {
-        Self { run, event, counts: Counts::default(), dealt_with: HashSet::new(), finished: true, decided: true }
+        Self { run, event, counts: Counts::default(), dealt_with: HashSet::new(), finished: true }
     }
 
     /// Whether everything that was handed out has come to an end.
@@ -70,7 +68,7 @@ impl<'a> Work<'a> {
 
     /// Whether nothing is left that somebody may have tried, either.
     pub fn is_whole(&self) -> bool {
-        self.finished && self.decided
+        self.finished && (self.counts.undecided, self.counts.unreadable) == (0, 0)
     }
 
     pub fn into_counts(self) -> Counts {
@@ -106,7 +104,6 @@ impl<'a> Work<'a> {
                     let error = &error as &dyn std::error::Error;
                     tracing::error!(event.id = %event_id, error, "a participant can't be read: nothing is done for them");
                     self.counts.unreadable += 1;
-                    self.decided = false;
                     self.dealt_with.insert(user);
                 }
                 Err(error) => return Err(error),
@@ -117,11 +114,10 @@ impl<'a> Work<'a> {
 
     fn found(&mut self, user: LineUserId, facts: &Facts) -> Option<Participant> {
         let found = Found::among(facts, self.run.horizon, &self.run.doubts);
-        self.counts.left += found.left;
+        self.counts.undecided += found.undecided;
         let old = |at: &Timestamp| *at <= self.run.horizon;
         let times = facts.in_order().into_iter().filter(|fact| fact.notice().is_some()).map(|fact| fact.at());
         let span = FactSpan::around(times.filter(old));
-        self.decided &= !found.undecided;
         (found != Found::default()).then_some(Participant { user, found, span, is_complete: facts.completed.is_some() })
     }
 

@@ -69,10 +69,8 @@ pub struct Forgotten {
 pub struct Found {
     /// In the order of their facts.
     pub forgotten: Vec<Forgotten>,
-    /// How many notices wait and may still come by the stream.
-    pub left: usize,
-    /// Whether one of them is old, and in doubt.
-    pub undecided: bool,
+    /// How many are in doubt, and may just be worked on: it can't be told yet what becomes of them.
+    pub undecided: usize,
 }
 
 impl Found {
@@ -84,10 +82,11 @@ impl Found {
             let Some((key, NoticeStatus::Waiting { tried_at })) = fact.notice() else { continue };
             let perhaps = tried_at.is_some() || doubts.cover(fact.event_id(), fact.at());
             let finding = if perhaps { Finding::PerhapsTried } else { Finding::NeverTried };
-            let is_old = fact.at() <= horizon;
-            if !is_old || (perhaps && !is_record_gone(&key, facts, horizon)) {
-                found.left += 1;
-                found.undecided |= is_old;
+            if fact.at() > horizon {
+                continue;
+            }
+            if perhaps && !is_record_gone(&key, facts, horizon) {
+                found.undecided += 1;
             } else {
                 found.forgotten.push(Forgotten { notice: notice_of(&fact, key), at: fact.at(), finding });
             }
@@ -161,7 +160,7 @@ mod tests {
         NoticeStatus::Sent { at: Some(hour(at)), request_id: None }
     }
 
-    /// The findings at hour 30, when everything up to hour 5 is forgotten; `-` = left to the workers.
+    /// The findings at hour 30, when everything up to hour 5 is forgotten; `-` = undecided.
     fn findings(facts: impl IntoIterator<Item = Fact>, handed_out: Vec<HandedOut>) -> String {
         let found = Found::among(&facts.into_iter().collect(), hour(5), &Doubts::of(handed_out, hour(30)));
         let one = |forgotten: &Forgotten| match forgotten.finding {
@@ -169,7 +168,7 @@ mod tests {
             Finding::PerhapsTried => "perhaps ",
         };
         let findings: String = found.forgotten.iter().map(one).collect();
-        findings + &"-".repeat(found.left)
+        findings + &"-".repeat(found.undecided)
     }
 
     fn by_the_stream(span: FactSpan) -> Vec<HandedOut> {
@@ -209,7 +208,7 @@ mod tests {
             stamp("003", 6, waiting()),
             stamp("004", 5, waiting()),
         ];
-        assert_eq!(findings(facts, vec![]), "never -", "only the fourth");
+        assert_eq!(findings(facts, vec![]), "never ", "only the fourth");
     }
 
     #[test]
