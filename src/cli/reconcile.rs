@@ -154,7 +154,9 @@ mod tests {
 
     fn counts(outcomes: &[Outcome], undecided: usize) -> Counts {
         let mut tally = Tally::default();
-        outcomes.iter().for_each(|outcome| tally.count(*outcome));
+        for outcome in outcomes {
+            tally.count(*outcome);
+        }
         Counts { participants: 1200, tally, undecided, unreadable: 0 }
     }
 

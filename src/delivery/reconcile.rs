@@ -169,8 +169,8 @@ impl Delivery {
             tell,
         };
         match &mut presence {
-            None => run.all(&events).await,
-            Some(presence) => presence.beside(run.all(&events)).await,
+            None => Box::pin(run.all(&events)).await,
+            Some(presence) => presence.beside(Box::pin(run.all(&events))).await,
         }
     }
 

@@ -54,12 +54,12 @@ async fn all(pass: &mut Backfill, rate: u32, bar: &ProgressBar, stop: &Cancellat
     let (began, before) = (Instant::now(), pass.counts().looked_at);
     let most = u16::try_from(rate.min(MOST_AT_ONCE)).unwrap_or(u16::MAX);
     while !pass.is_over() {
-        // A step that is broken off is done again by the next run.
-        let step = tokio::select! {
+        // What is broken off is done again by the next run.
+        let page = tokio::select! {
             () = stop.cancelled() => bail!("interrupted: run it again to go on"),
-            step = pass.step(most) => step,
+            page = pass.step(most) => page,
         };
-        step.context("it broke off: run it again to go on")?;
+        page.context("it broke off: run it again to go on")?;
         bar.set_position(pass.counts().looked_at);
         bar.set_message(format!("{} got their keys", pass.counts().filled));
         let due = began + seconds(pass.counts().looked_at - before, rate);
@@ -92,13 +92,10 @@ fn progress(counts: Counts) -> ProgressBar {
 
 fn told(counts: Counts) -> String {
     let Counts { looked_at, filled, overtaken, left } = counts;
-    let mut told = format!("{looked_at} items looked at, {filled} stamps got their GSI2 keys");
-    for (number, what) in [(overtaken, "had them or were gone by then"), (left, "are left as they are")] {
-        if number > 0 {
-            told += &format!(", {number} {what}");
-        }
-    }
-    told
+    let done = format!("{looked_at} items looked at, {filled} stamps got their GSI2 keys");
+    let more = [(overtaken, "had them or were gone by then"), (left, "are left as they are")];
+    let more = more.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    std::iter::once(done).chain(more).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

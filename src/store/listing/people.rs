@@ -25,9 +25,10 @@ impl People {
         let mut people = Vec::new();
         while people.len() < most {
             let Some(row) = self.0.next(most).await? else { break };
-            match keys::timed_user(&row.sort_key) {
-                Some((_, user)) => people.push(user),
-                None => tracing::error!("an index key names nobody: it is passed over"),
+            if let Some((_, user)) = keys::timed_user(&row.sort_key) {
+                people.push(user);
+            } else {
+                tracing::error!("an index key names nobody: it is passed over");
             }
         }
         Ok(people)
