@@ -11,6 +11,7 @@ use super::{
     event::EventArgs,
     flex::FlexCommand,
     logging,
+    reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
     stats::StatsArgs,
     table::TableArgs,
@@ -44,6 +45,8 @@ pub enum Command {
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
+    /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
+    Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
     /// Counts of a rally

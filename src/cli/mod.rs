@@ -10,6 +10,7 @@ pub mod event;
 pub mod event_file;
 pub mod flex;
 pub mod logging;
+pub mod reconcile;
 pub mod serve;
 pub mod service;
 pub mod stats;
@@ -70,6 +71,7 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Dev(args) => dev::execute(args).await,
         Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+        Command::Reconcile(args) => reconcile::execute(args, &mut io::stdout().lock()).await,
         Command::Serve(args) => serve::serve(args).await,
         Command::Stats(args) => stats::execute(args, &mut io::stdout().lock()).await,
         Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,

@@ -121,7 +121,7 @@ pub struct House {
     platform: Platform,
     stop: CancellationToken,
     server: JoinHandle<std::io::Result<()>>,
-    _engine: Engine,
+    engine: Engine,
 }
 
 impl House {
@@ -175,7 +175,7 @@ impl House {
         let server = tokio::spawn(http::serve(listener, app, stop.clone()));
         line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, _engine: engine }
+        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, engine }
     }
 
     async fn set_up_the_rally(&self) {
@@ -223,21 +223,27 @@ impl House {
 
     /// The same, at a pace.
     pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
+        let delivery = self.delivery_at(settings);
+        let clock = self.clock.clone();
+        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+    }
+
+    /// What brings notices to LINE, as a process of its own has it.
+    pub fn delivery_at(&self, settings: DeliverySettings) -> Delivery {
         let stateless = Access::Stateless {
             messaging_channel_id: "2000000001".to_owned(),
             channel_secret: SECRET.to_owned().into(),
         };
         let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
         let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
-        let delivery = Delivery::new(DeliveryParts {
+        Delivery::new(DeliveryParts {
             store: self.store.clone(),
             rallies: Rallies::new(self.store.clone(), clock.clone()),
             messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
-            clock: clock.clone(),
+            clock,
             settings,
             patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
-        });
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+        })
     }
 
     /// Delivers all that is due, by a worker that comes and goes.
@@ -252,6 +258,13 @@ impl House {
     pub async fn pass(&self, time: Duration) {
         self.clock.turn(time);
         self.control(Method::PATCH, "/settings", &json!({"advanceMs": time.as_millis()})).await.is(200);
+    }
+
+    /// More than a day passes, and the stream forgets what it has.
+    pub async fn pass_a_day(&self) {
+        let day = Duration::from_hours(25);
+        self.pass(day).await;
+        self.engine.sweep(SystemTime::now() + day).unwrap();
     }
 
     /// Says something to the stand-in's control API.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
 mod acquire;
+mod backfill;
 mod bad_input;
 mod claims;
 mod commands;
@@ -12,6 +13,7 @@ mod house;
 mod organiser;
 mod processes;
 mod proxy;
+mod reconcile;
 mod resend;
 mod second_engine;
 mod stats;
