@@ -4,6 +4,8 @@ use std::{env, path::PathBuf};
 
 #[cfg(feature = "dev")]
 use super::dev::DevArgs;
+#[cfg(feature = "lambda")]
+use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
@@ -43,6 +45,9 @@ pub enum Command {
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
+    /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
+    #[cfg(feature = "lambda")]
+    Lambda(LambdaArgs),
     /// The HTTP API
     Serve(ServeArgs),
     /// The two tables

@@ -9,6 +9,8 @@ pub mod dev;
 pub mod event;
 pub mod event_file;
 pub mod flex;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 pub mod logging;
 pub mod serve;
 pub mod service;
@@ -69,6 +71,8 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Dev(args) => dev::execute(args).await,
         Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+        #[cfg(feature = "lambda")]
+        Command::Lambda(args) => lambda::execute(args).await,
         Command::Serve(args) => serve::serve(args).await,
         Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
         Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,

@@ -71,18 +71,30 @@ impl<'a> Service<'a> {
         }))
     }
 
-    /// The consumer of the table's stream.
-    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+    /// What brings notices to LINE.
+    pub fn delivery(&self, clients: &Clients, patience: Patience) -> anyhow::Result<Delivery> {
         let store = store(self.settings, clients);
-        let delivery = Delivery::new(DeliveryParts {
+        Ok(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.by_channel(|channel| self.messenger(channel))?,
-            store: store.clone(),
+            store,
             clock: self.clock.clone(),
             settings: delivery_settings(&self.settings.delivery),
-            patience: Patience::default(),
-        });
+            patience,
+        }))
+    }
+
+    /// The consumer of the table's stream.
+    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+        let delivery = self.delivery(clients, Patience::default())?;
+        let store = store(self.settings, clients);
         Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
+    /// Time, as everything here sees it.
+    #[cfg(feature = "lambda")]
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     fn verifier_settings(&self) -> VerifierSettings {

@@ -208,7 +208,7 @@ mod tests {
 
     fn board(shards: Vec<ShardProgress>, candidates: &[&str]) -> Board {
         let candidates = candidates.iter().map(|name| Candidate { worker: worker(name), beat: 1 }).collect();
-        Board { shards, candidates }
+        Board { shards, candidates, batches: Vec::new() }
     }
 
     fn taken(plan: &Plan) -> Vec<&str> {

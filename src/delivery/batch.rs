@@ -1,0 +1,159 @@
+//! A batch of records from somebody else who reads the stream, with a time by which it must be answered.
+//!
+//! AWS Lambda's event source mapping reads the shards and keeps the checkpoints; it hands over the records of one shard
+//! in order, one batch after the other. It is told the first record that isn't finished, and hands over everything from
+//! there on again; what was finished after it is then met as sent.
+//!
+//! Nothing waits beyond the time: first notices that have waited for LINE are parked sooner, then no attempt is begun
+//! any more, at last whatever still runs is dropped. A dropped push is repeated with the same retry key.
+
+use std::future::Future;
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::store::{
+    StoreError,
+    progress::{Consumers, FactSpan},
+    stream::{Record, SequenceNumber},
+};
+
+use super::{
+    Delivery, Tally,
+    called::Called,
+    handler::{Call, Path, Standing},
+    lanes::{Finished, Job, Lanes},
+    limits::Limits,
+    window::Window,
+};
+
+/// What became of a batch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Handled {
+    /// The first record that isn't finished; `None`: all are.
+    pub unfinished: Option<SequenceNumber>,
+    /// What its notices came to; those that aren't finished are not told.
+    pub tally: Tally,
+}
+
+/// The records of a batch that call for something.
+struct Batch {
+    window: Window,
+    lanes: Lanes,
+    standing: Standing,
+    tally: Tally,
+}
+
+impl Delivery {
+    /// Works on a batch until it is finished or the time is over: in order per participant, participants side by side.
+    pub async fn deliver_batch(&self, records: Vec<Record>, consumers: &Consumers, limits: Limits) -> Handled {
+        let began = Instant::now();
+        let standing = Standing::until(self.clock().uptime() + limits.last_attempt);
+        let mut batch = Batch::of(records, standing);
+        let Some(first) = batch.window.first_unfinished().cloned() else { return batch.handled() };
+        let Some(span) = batch.window.unfinished() else { return batch.handled() };
+        let told = consumers.hand_out(&first, span, self.clock().now());
+        if in_time(began + limits.last_attempt, "nothing is handed out: it can't be written down now", told).await {
+            batch.work(self, began, limits).await;
+            batch.tell_the_rest(self, consumers, (&first, span), began + limits.answer).await;
+        }
+        batch.handled()
+    }
+}
+
+impl Batch {
+    /// In the order of the shard, each record once.
+    fn of(mut records: Vec<Record>, standing: Standing) -> Self {
+        let (window, lanes, tally) = (Window::default(), Lanes::default(), Tally::default());
+        let mut batch = Self { window, lanes, standing, tally };
+        records.sort_by(|one, other| one.sequence.cmp(&other.sequence));
+        records.into_iter().for_each(|record| batch.take_record(record));
+        batch
+    }
+
+    /// A notice gets in its lane; everything else is finished at once.
+    fn take_record(&mut self, record: Record) {
+        let called = Called::by(&record, "batch");
+        let fact = called.as_ref().map(|called| called.at);
+        let Some(ticket) = self.window.read(record.sequence, record.at, fact) else { return };
+        let Some(Called { notice, at, since }) = called else { return self.window.finish(ticket) };
+        // A function that broke off may have pushed it: nobody can tell here.
+        let call = Call { notice, since, doubtful: true, path: Path::Ordinary, standing: self.standing.clone() };
+        self.lanes.push(Job { ticket, at, call });
+    }
+
+    async fn work(&mut self, delivery: &Delivery, began: Instant, limits: Limits) {
+        let stop = CancellationToken::new();
+        let mut running = FuturesUnordered::new();
+        loop {
+            while let Some(job) = self.lanes.next(|_| !stop.is_cancelled()) {
+                running.push(work_on(delivery, job, &stop));
+            }
+            if running.is_empty() {
+                return;
+            }
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(began + limits.end) => return,
+                () = tokio::time::sleep_until(began + limits.last_attempt), if !stop.is_cancelled() => stop.cancel(),
+                () = tokio::time::sleep_until(began + limits.hurry), if !self.standing.is_crowded() => {
+                    self.standing.tell_crowded(true);
+                }
+                Some(finished) = running.next() => self.finished(finished),
+            }
+        }
+    }
+
+    fn finished(&mut self, finished: Finished) {
+        if finished.outcome.is_final() {
+            self.tally.count(finished.outcome);
+            self.window.finish(finished.job.ticket);
+        }
+        self.lanes.finished(finished);
+    }
+
+    /// Leaves written down what is not finished, under the record that the next batch begins with. If that fails, what
+    /// stands there tells of too much, never of too little.
+    async fn tell_the_rest(
+        &self,
+        delivery: &Delivery,
+        consumers: &Consumers,
+        (first, handed_out): (&SequenceNumber, FactSpan),
+        until: Instant,
+    ) {
+        let rest = self.window.first_unfinished().zip(self.window.unfinished());
+        let told = async {
+            match rest {
+                Some((next, span)) if (next, span) == (first, handed_out) => return Ok(()),
+                Some((next, span)) => consumers.hand_out(next, span, delivery.clock().now()).await?,
+                None => {}
+            }
+            match rest {
+                Some((next, _)) if next == first => Ok(()),
+                _ => consumers.forget_batch(first).await,
+            }
+        };
+        in_time(until, "what is finished stays in doubt: it can't be written down now", told).await;
+    }
+
+    fn handled(self) -> Handled {
+        Handled { unfinished: self.window.first_unfinished().cloned(), tally: self.tally }
+    }
+}
+
+async fn work_on(delivery: &Delivery, job: Job, stop: &CancellationToken) -> Finished {
+    let outcome = delivery.deliver(&job.call, stop).await;
+    Finished { job, outcome }
+}
+
+/// Whether the store did as asked in time; if not, that is told.
+async fn in_time(until: Instant, failure: &'static str, work: impl Future<Output = Result<(), StoreError>>) -> bool {
+    let error = match timeout_at(until, work).await {
+        Ok(Ok(())) => return true,
+        Ok(Err(error)) => Some(error),
+        Err(_) => None,
+    };
+    tracing::warn!(error = error.as_ref().map(|error| error as &dyn std::error::Error), "{failure}");
+    false
+}
