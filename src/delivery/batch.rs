@@ -7,12 +7,13 @@
 //! Nothing waits beyond the time: first notices that have waited for LINE are parked sooner, then no attempt is begun
 //! any more, at last whatever still runs is dropped. A dropped push is repeated with the same retry key.
 
-use std::future::Future;
+use std::{future::Future, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::time::Timestamp;
 use crate::store::{
     StoreError,
     progress::{Consumers, FactSpan},
@@ -22,11 +23,14 @@ use crate::store::{
 use super::{
     Delivery, Tally,
     called::Called,
-    handler::{Call, Path, Standing},
+    handler::{Call, Path, RETRY_LIMIT, Standing},
     lanes::{Finished, Job, Lanes},
     limits::Limits,
-    window::Window,
+    window::{Ticket, Window},
 };
+
+/// An hour before it matters whether somebody may have tried a notice: it must not begin to matter while one works.
+const OLD: Duration = RETRY_LIMIT.saturating_sub(Duration::from_hours(1));
 
 /// What became of a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,9 +41,11 @@ pub struct Handled {
     pub tally: Tally,
 }
 
-/// The records of a batch that call for something.
+/// The records of a batch, and how far they are.
 struct Batch {
     window: Window,
+    /// What they call for, in their order.
+    called: Vec<(Ticket, Called)>,
     lanes: Lanes,
     standing: Standing,
     tally: Tally,
@@ -53,8 +59,13 @@ impl Delivery {
         let mut batch = Batch::of(records, standing);
         let Some(first) = batch.window.first_unfinished().cloned() else { return batch.handled() };
         let Some(span) = batch.window.unfinished() else { return batch.handled() };
-        let told = consumers.hand_out(&first, span, self.clock().now());
-        if in_time(began + limits.last_attempt, "nothing is handed out: it can't be written down now", told).await {
+        let begin = async {
+            let doubts = batch.doubts(consumers, self.clock().now()).await?;
+            consumers.hand_out(&first, span, self.clock().now()).await.map(|()| doubts)
+        };
+        let failure = "nothing is handed out: it can't be written down now";
+        if let Some(doubts) = in_time(began + limits.last_attempt, failure, begin).await {
+            batch.hand_out(&doubts);
             batch.work(self, began, limits).await;
             batch.tell_the_rest(self, consumers, (&first, span), began + limits.answer).await;
         }
@@ -66,21 +77,43 @@ impl Batch {
     /// In the order of the shard, each record once.
     fn of(mut records: Vec<Record>, standing: Standing) -> Self {
         let (window, lanes, tally) = (Window::default(), Lanes::default(), Tally::default());
-        let mut batch = Self { window, lanes, standing, tally };
+        let mut batch = Self { window, called: Vec::new(), lanes, standing, tally };
         records.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         records.into_iter().for_each(|record| batch.take_record(record));
         batch
     }
 
-    /// A notice gets in its lane; everything else is finished at once.
+    /// A record that calls for nothing is finished at once.
     fn take_record(&mut self, record: Record) {
         let called = Called::by(&record, "batch");
         let fact = called.as_ref().map(|called| called.at);
         let Some(ticket) = self.window.read(record.sequence, record.at, fact) else { return };
-        let Some(Called { notice, at, since }) = called else { return self.window.finish(ticket) };
-        // A function that broke off may have pushed it: nobody can tell here.
-        let call = Call { notice, since, doubtful: true, path: Path::Ordinary, standing: self.standing.clone() };
-        self.lanes.push(Job { ticket, at, call });
+        match called {
+            Some(called) => self.called.push((ticket, called)),
+            None => self.window.finish(ticket),
+        }
+    }
+
+    /// What somebody may have handed to LINE without leaving a mark. Only asked for notices so old that it matters.
+    async fn doubts(&self, consumers: &Consumers, now: Timestamp) -> Result<Vec<FactSpan>, StoreError> {
+        if !self.called.iter().any(|(_, called)| now.since(called.since) > OLD) {
+            return Ok(Vec::new());
+        }
+        let board = consumers.board().await?;
+        let of_shards = board.shards.into_iter().flat_map(|shard| {
+            let reached = shard.reached;
+            reached.doubtful.into_iter().chain(reached.handed_out)
+        });
+        Ok(of_shards.chain(board.batches).collect())
+    }
+
+    /// Each notice gets in its participant's lane.
+    fn hand_out(&mut self, doubts: &[FactSpan]) {
+        for (ticket, Called { notice, at, since }) in self.called.drain(..) {
+            let doubtful = doubts.iter().any(|span| span.contains(at));
+            let call = Call { notice, since, doubtful, path: Path::Ordinary, standing: self.standing.clone() };
+            self.lanes.push(Job { ticket, at, call });
+        }
     }
 
     async fn work(&mut self, delivery: &Delivery, began: Instant, limits: Limits) {
@@ -124,15 +157,13 @@ impl Batch {
     ) {
         let rest = self.window.first_unfinished().zip(self.window.unfinished());
         let told = async {
-            match rest {
-                Some((next, span)) if (next, span) == (first, handed_out) => return Ok(()),
-                Some((next, span)) => consumers.hand_out(next, span, delivery.clock().now()).await?,
-                None => {}
+            if let Some((next, span)) = rest.filter(|rest| *rest != (first, handed_out)) {
+                consumers.hand_out(next, span, delivery.clock().now()).await?;
             }
-            match rest {
-                Some((next, _)) if next == first => Ok(()),
-                _ => consumers.forget_batch(first).await,
+            if rest.is_some_and(|(next, _)| next == first) {
+                return Ok(());
             }
+            consumers.forget_batch(first).await
         };
         in_time(until, "what is finished stays in doubt: it can't be written down now", told).await;
     }
@@ -147,13 +178,17 @@ async fn work_on(delivery: &Delivery, job: Job, stop: &CancellationToken) -> Fin
     Finished { job, outcome }
 }
 
-/// Whether the store did as asked in time; if not, that is told.
-async fn in_time(until: Instant, failure: &'static str, work: impl Future<Output = Result<(), StoreError>>) -> bool {
+/// What the store answers, if it does as asked in time; if not, that is told.
+async fn in_time<T>(
+    until: Instant,
+    failure: &'static str,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Option<T> {
     let error = match timeout_at(until, work).await {
-        Ok(Ok(())) => return true,
+        Ok(Ok(done)) => return Some(done),
         Ok(Err(error)) => Some(error),
         Err(_) => None,
     };
     tracing::warn!(error = error.as_ref().map(|error| error as &dyn std::error::Error), "{failure}");
-    false
+    None
 }

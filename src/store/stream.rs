@@ -6,6 +6,8 @@ mod error;
 pub mod lambda;
 mod record;
 mod sequence;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
