@@ -188,6 +188,12 @@ impl House {
         Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
     }
 
+    /// The secret of the channel's Messaging API.
+    #[cfg(feature = "lambda")]
+    pub fn channel_secret(&self) -> &'static str {
+        SECRET
+    }
+
     /// Delivers all that is due, by a worker that comes and goes.
     pub async fn deliver(&self) -> Tally {
         let mut worker = self.worker();

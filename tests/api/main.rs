@@ -7,6 +7,8 @@ mod commands;
 mod delivery;
 mod faults;
 mod house;
+#[cfg(feature = "lambda")]
+mod lambda;
 mod proxy;
 mod store;
 mod tables;
