@@ -14,6 +14,7 @@ use super::{
     flex::FlexCommand,
     logging,
     serve::{ConsumeArgs, ServeArgs},
+    stats::StatsArgs,
     table::TableArgs,
     users::UsersArgs,
 };
@@ -50,6 +51,8 @@ pub enum Command {
     Lambda(LambdaArgs),
     /// The HTTP API
     Serve(ServeArgs),
+    /// Counts of a rally
+    Stats(StatsArgs),
     /// The two tables
     Table(TableArgs),
     /// Participants by registration time

@@ -14,6 +14,7 @@ pub mod lambda;
 pub mod logging;
 pub mod serve;
 pub mod service;
+pub mod stats;
 pub mod store;
 pub mod table;
 pub mod users;
@@ -74,6 +75,7 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         #[cfg(feature = "lambda")]
         Command::Lambda(args) => lambda::execute(args).await,
         Command::Serve(args) => serve::serve(args).await,
+        Command::Stats(args) => stats::execute(args, &mut io::stdout().lock()).await,
         Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
         Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
     }

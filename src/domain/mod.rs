@@ -4,6 +4,7 @@
 //! participant into what a screen shows; a notice ([`notice::NoticeId`]) is the message that a fact calls for.
 
 pub mod card;
+pub mod counts;
 pub mod event;
 pub mod fact;
 pub mod ids;

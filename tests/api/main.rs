@@ -10,5 +10,6 @@ mod house;
 #[cfg(feature = "lambda")]
 mod lambda;
 mod proxy;
+mod stats;
 mod store;
 mod tables;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::domain::time::Timestamp;
-use crate::store::stream::{Iterator, Record, RecordsPage, Start, StreamError};
+use crate::domain::{counts::Tick, time::Timestamp};
+use crate::store::stream::{Change, Iterator, Record, RecordsPage, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
 use crate::delivery::{
@@ -173,7 +173,11 @@ impl Shard {
     fn take_record(&mut self, record: Record) {
         let called = Called::by(&record, self.id().as_str());
         let fact = called.as_ref().map(|called| called.at);
+        let tick = if let Change::Inserted(fact) = &record.change { Tick::of(fact) } else { None };
         let Some(ticket) = self.window.read(record.sequence, record.at, fact) else { return };
+        if let Some(tick) = tick {
+            self.window.counts(ticket, tick);
+        }
         let Some(Called { notice, at, since }) = called else { return self.window.finish(ticket) };
         let doubtful = self.coverage.is_doubtful(at);
         let call = Call { notice, since, doubtful, path: Path::Ordinary, standing: self.standing.clone() };

@@ -9,6 +9,7 @@ mod list;
 mod precondition;
 mod replace;
 pub(super) mod stamps;
+pub(super) mod stats;
 pub(super) mod users;
 mod view;
 
