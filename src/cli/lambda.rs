@@ -65,7 +65,7 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
         let (asked, context) = event.into_parts();
         function.answer(asked, context.deadline)
     });
-    lambda_runtime::run(answer).await.map_err(|error| anyhow!(error)).context("the Lambda runtime")
+    Box::pin(lambda_runtime::run(answer)).await.map_err(|error| anyhow!(error)).context("the Lambda runtime")
 }
 
 /// Pauses short enough for the last seconds of an invocation to be of use.

@@ -93,6 +93,7 @@ impl<'a> Service<'a> {
 
     /// Time, as everything here sees it.
     #[cfg(feature = "lambda")]
+    #[must_use]
     pub fn clock(&self) -> Clock {
         self.clock.clone()
     }

@@ -59,12 +59,12 @@ impl Delivery {
         let mut batch = Batch::of(records, standing);
         let Some(first) = batch.window.first_unfinished().cloned() else { return batch.handled() };
         let Some(span) = batch.window.unfinished() else { return batch.handled() };
-        let begin = async {
+        let written = async {
             let doubts = batch.doubts(consumers, self.clock().now()).await?;
             consumers.hand_out(&first, span, self.clock().now()).await.map(|()| doubts)
         };
         let failure = "nothing is handed out: it can't be written down now";
-        if let Some(doubts) = in_time(began + limits.last_attempt, failure, begin).await {
+        if let Some(doubts) = in_time(began + limits.last_attempt, failure, written).await {
             batch.hand_out(&doubts);
             batch.work(self, began, limits).await;
             batch.tell_the_rest(self, consumers, (&first, span), began + limits.answer).await;
@@ -79,7 +79,9 @@ impl Batch {
         let (window, lanes, tally) = (Window::default(), Lanes::default(), Tally::default());
         let mut batch = Self { window, called: Vec::new(), lanes, standing, tally };
         records.sort_by(|one, other| one.sequence.cmp(&other.sequence));
-        records.into_iter().for_each(|record| batch.take_record(record));
+        for record in records {
+            batch.take_record(record);
+        }
         batch
     }
 

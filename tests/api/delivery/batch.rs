@@ -68,7 +68,7 @@ async fn the_first_record_that_is_not_finished_is_told_and_what_came_after_it_is
     let records = house.records().await;
     let first = notices(&records)[0].clone();
 
-    let handled = handle(&house, records, no_attempt_after(200)).await;
+    let handled = handle(&house, records, no_attempt_after(1000)).await;
     assert_eq!((handled.unfinished.as_ref(), handled.tally.of(Outcome::Sent)), (Some(&first), 1));
     assert_eq!((hanako.phone().len(), taro.phone().len()), (0, 1));
     assert_eq!(hanako.state("002").await, "waiting", "her second doesn't overtake her first");
@@ -123,7 +123,7 @@ async fn a_push_that_is_dropped_when_the_time_is_over_is_one_message_in_the_end(
     hanako.acquires("001").await;
     let records = house.records().await;
     let first = notices(&records)[0].clone();
-    let limits = Limits { end: Duration::from_millis(500), ..no_attempt_after(200) };
+    let limits = Limits { end: Duration::from_millis(1500), ..no_attempt_after(1000) };
     let handled = handle(&house, records, limits).await;
     assert_eq!((handled.unfinished, hanako.phone().len()), (Some(first), 1));
     assert_eq!(house.board().await.batches.len(), 1);
@@ -156,13 +156,16 @@ async fn an_old_notice_is_sent_unless_a_function_that_broke_off_may_have_tried_i
     let tried = house.records().await;
     // Dropped before the answer: nobody can tell whether LINE got it.
     house.pushes_fail(json!({ "kind": "timeout_after_accept", "times": 1 })).await;
-    let limits = Limits { end: Duration::from_millis(300), ..no_attempt_after(200) };
+    let limits = Limits { end: Duration::from_millis(1500), ..no_attempt_after(1000) };
     handle(&house, tried, limits).await;
     taro.acquires("001").await;
     house.pass(HOUR * 24);
     let handled = handle(&house, house.records().await, a_minute()).await;
     assert_eq!(handled.unfinished, None);
-    assert_eq!((hanako.state("001").await, taro.state("001").await), ("unknown retry_key_expired".into(), "sent".into()));
+    assert_eq!(
+        (hanako.state("001").await, taro.state("001").await),
+        ("unknown retry_key_expired".into(), "sent".into())
+    );
     assert_eq!((hanako.phone().len(), taro.phone().len()), (1, 1));
 }
 

@@ -90,7 +90,10 @@ async fn answer(desk: Arc<Desk>, request: Request<Incoming>) -> Result<Response<
         return Ok(Response::builder()
             .header("lambda-runtime-aws-request-id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd")
             .header("lambda-runtime-deadline-ms", invocation.deadline_ms.to_string())
-            .header("lambda-runtime-invoked-function-arn", "arn:aws:lambda:ap-northeast-1:123456789012:function:deliver")
+            .header(
+                "lambda-runtime-invoked-function-arn",
+                "arn:aws:lambda:ap-northeast-1:123456789012:function:deliver",
+            )
             .body(Full::from(invocation.event.to_string()))
             .unwrap());
     }
