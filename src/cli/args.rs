@@ -36,7 +36,7 @@ pub enum Command {
     Admin(AdminCommand),
     /// The stream consumer alone
     Consume(ConsumeArgs),
-    /// Notices that left the ordinary path
+    /// What became of notices; send them again
     Deliveries(DeliveriesArgs),
     /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally (no command means this)
     #[cfg(feature = "dev")]

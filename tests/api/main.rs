@@ -9,7 +9,11 @@ mod faults;
 mod house;
 #[cfg(feature = "lambda")]
 mod lambda;
+mod organiser;
+mod processes;
 mod proxy;
+mod resend;
+mod second_engine;
 mod stats;
 mod store;
 mod tables;

@@ -6,6 +6,7 @@ mod cursor;
 pub(super) mod deliveries;
 pub(super) mod events;
 mod list;
+mod notice_view;
 mod precondition;
 mod replace;
 pub(super) mod stamps;
