@@ -4,6 +4,8 @@ use std::{env, path::PathBuf};
 
 #[cfg(feature = "dev")]
 use super::dev::DevArgs;
+#[cfg(feature = "lambda")]
+use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
@@ -47,6 +49,9 @@ pub enum Command {
     Flex(FlexCommand),
     /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
     Reconcile(ReconcileArgs),
+    /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
+    #[cfg(feature = "lambda")]
+    Lambda(LambdaArgs),
     /// The HTTP API
     Serve(ServeArgs),
     /// Counts of a rally

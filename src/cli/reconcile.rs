@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{args::SettingsArgs, service, store};
 use crate::delivery::{
-    Outcome,
+    Outcome, Patience,
     reconcile::{Counts, Mode, ReconcileError},
 };
 use crate::domain::{ids::EventId, notice::ParkedState};
@@ -41,7 +41,7 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     let shutdown = service::shutdown_signal()?;
     let (seen, bar) = (Seen::default(), progress());
     let done = store::with(&settings, async |store| {
-        let delivery = parts.delivery(store)?;
+        let delivery = parts.delivery(store, Patience::default())?;
         let tell = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
         let done = delivery.reconcile(args.event.as_ref(), mode, &tell, &shutdown).await;
         done.map_err(|error| if let ReconcileError::Store(error) = error { error.into() } else { anyhow!(error) })

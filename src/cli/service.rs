@@ -71,23 +71,30 @@ impl<'a> Service<'a> {
         }))
     }
 
-    /// The consumer of the table's stream.
-    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
-        let store = store(self.settings, clients);
-        let delivery = self.delivery(&store)?;
-        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
-    }
-
     /// What brings notices to LINE.
-    pub fn delivery(&self, store: &Store) -> anyhow::Result<Delivery> {
+    pub fn delivery(&self, store: &Store, patience: Patience) -> anyhow::Result<Delivery> {
         Ok(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.by_channel(|channel| self.messenger(channel))?,
             store: store.clone(),
             clock: self.clock.clone(),
             settings: delivery_settings(&self.settings.delivery),
-            patience: Patience::default(),
+            patience,
         }))
+    }
+
+    /// The consumer of the table's stream.
+    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+        let store = store(self.settings, clients);
+        let delivery = self.delivery(&store, Patience::default())?;
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
+    /// Time, as everything here sees it.
+    #[cfg(feature = "lambda")]
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     fn verifier_settings(&self) -> VerifierSettings {

@@ -124,6 +124,12 @@ impl Window {
         self.last_read.as_ref()
     }
 
+    /// The first record that isn't finished.
+    #[must_use]
+    pub fn first_unfinished(&self) -> Option<&SequenceNumber> {
+        self.entries.front().map(|entry| &entry.sequence)
+    }
+
     /// How many records are between checkpoint and the last one read.
     #[must_use]
     pub fn len(&self) -> usize {

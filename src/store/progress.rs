@@ -8,8 +8,10 @@
 //! | --- | --- | --- |
 //! | `CONSUMER#{name}#STREAM#{arn}` | `SHARD#{shardId}` | lease and progress of one shard |
 //! | the same | `WORKER#{id}` | a worker that waits for a lease, or pushes without one |
+//! | the same | `BATCH#{sequence}` | a batch that a function was handed and has not finished |
 //! | `CONSUMER#{name}#RECONCILE` | `RUN#{id}` | what a run of `reconcile` has under way |
 
+mod batches;
 mod candidates;
 mod handed_out;
 mod items;
@@ -146,6 +148,8 @@ pub struct Board {
     pub shards: Vec<ShardProgress>,
     /// Workers without a shard.
     pub candidates: Vec<Candidate>,
+    /// Facts in these stretches of time may have been handed to LINE by a function that did not finish its batch.
+    pub batches: Vec<FactSpan>,
 }
 
 /// The right to read a shard and to write its progress, until somebody else takes it.

@@ -105,7 +105,12 @@ pub enum Tables {
 
 impl Default for Fittings {
     fn default() -> Self {
-        Self { verification: Verification::Jwks, login_secret: None, webhook_secrets: &[SECRET], tables: Tables::AsDefined }
+        Self {
+            verification: Verification::Jwks,
+            login_secret: None,
+            webhook_secrets: &[SECRET],
+            tables: Tables::AsDefined,
+        }
     }
 }
 
@@ -244,6 +249,12 @@ impl House {
             settings,
             patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
         })
+    }
+
+    /// The secret of the channel's Messaging API.
+    #[cfg(feature = "lambda")]
+    pub fn channel_secret(&self) -> &'static str {
+        SECRET
     }
 
     /// Delivers all that is due, by a worker that comes and goes.

@@ -10,6 +10,8 @@ mod commands;
 mod delivery;
 mod faults;
 mod house;
+#[cfg(feature = "lambda")]
+mod lambda;
 mod organiser;
 mod processes;
 mod proxy;

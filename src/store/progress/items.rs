@@ -22,6 +22,22 @@ pub(super) fn worker_key(worker: &WorkerId) -> String {
     format!("WORKER#{worker}")
 }
 
+pub(super) fn batch_key(first: &SequenceNumber) -> String {
+    format!("BATCH#{first}")
+}
+
+/// The item of a batch that is about to be handed out.
+pub(super) fn batch(partition: &str, first: &SequenceNumber, span: FactSpan, now: Timestamp) -> Item {
+    let mut item = key(partition, batch_key(first));
+    item.extend([
+        ("entityType".to_owned(), text("BATCH_PROGRESS")),
+        ("uncoveredFrom".to_owned(), text(span.from.to_string())),
+        ("handedOutThrough".to_owned(), text(span.through.to_string())),
+        ("updatedAt".to_owned(), text(now.to_string())),
+    ]);
+    item
+}
+
 pub(super) fn key(partition: &str, sort: String) -> Item {
     HashMap::from([("PK".to_owned(), text(partition)), ("SK".to_owned(), AttributeValue::S(sort))])
 }
@@ -68,6 +84,8 @@ pub(super) fn read_into(board: &mut Board, item: &Item) -> Result<(), StoreError
         board.candidates.push(Candidate { worker, errand, beat: count(item, "beat")? });
     } else if string(item, "SK")?.starts_with("SHARD#") {
         board.shards.push(shard(item)?);
+    } else if string(item, "SK")?.starts_with("BATCH#") {
+        board.batches.extend(handed_out(item)?);
     }
     // Anything else is of a newer version, which knows what to do with it.
     Ok(())
@@ -231,6 +249,25 @@ mod tests {
             board.candidates.remove(0)
         };
         assert_eq!((one(&[]).errand, one(&[("errand", "push")]).errand), (Errand::Wait, Errand::Push));
+    }
+
+    #[test]
+    fn the_stored_form_of_a_batch_is_pinned_and_read_back() {
+        let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T10:00:02.000Z") };
+        let first = "4421584500000000017450439091".parse().unwrap();
+        let item = batch("CONSUMER#delivery#STREAM#arn:x", &first, span, at("2026-05-23T10:00:03.000Z"));
+        let expected: Item = HashMap::from([
+            ("PK".to_owned(), text("CONSUMER#delivery#STREAM#arn:x")),
+            ("SK".to_owned(), text("BATCH#4421584500000000017450439091")),
+            ("entityType".to_owned(), text("BATCH_PROGRESS")),
+            ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
+            ("handedOutThrough".to_owned(), text("2026-05-23T10:00:02.000Z")),
+            ("updatedAt".to_owned(), text("2026-05-23T10:00:03.000Z")),
+        ]);
+        assert_eq!(item, expected);
+        let mut board = Board::default();
+        read_into(&mut board, &item).unwrap();
+        assert_eq!(board, Board { batches: vec![span], ..Board::default() });
     }
 
     #[test]

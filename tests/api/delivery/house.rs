@@ -31,8 +31,9 @@ use stamp_rally::{
     store::{
         Store,
         client::{Clients, Pace},
-        progress::{Board, ShardProgress, WorkerId},
+        progress::{Board, Consumers, ShardProgress, WorkerId},
         rallies::Rallies,
+        stream::{Record, Start, StreamReader},
         table::{self, TableNames},
     },
 };
@@ -141,7 +142,20 @@ impl House {
         self.pass(self.settings.lease * 2);
     }
 
+    /// The handler alone, at full pace.
+    pub fn delivery(&self) -> Delivery {
+        let delivery = self.handler();
+        delivery.set_share(self.settings.pushes_per_second, Duration::ZERO);
+        delivery
+    }
+
     pub fn worker(&self) -> Worker {
+        let n = self.workers.fetch_add(1, Ordering::Relaxed);
+        let (clock, me) = (self.clock.clone(), WorkerId::from(format!("worker-{n}")));
+        Worker::new(self.handler(), self.store.clone(), self.clients.streams.clone(), clock, me)
+    }
+
+    fn handler(&self) -> Delivery {
         let clock: Clock = self.clock.clone();
         let base = self.line.base_url().parse().unwrap();
         let platform = Platform::new(&base, Duration::from_secs(3)).unwrap();
@@ -149,17 +163,14 @@ impl House {
             let access = Access::LongLived(format!("token of {name}").into());
             (name.parse::<ChannelName>().unwrap(), Messenger::new(platform.clone(), access, clock.clone()))
         };
-        let delivery = Delivery::new(DeliveryParts {
+        Delivery::new(DeliveryParts {
             store: self.store.clone(),
             rallies: Rallies::new(self.store.clone(), clock.clone()),
             messengers: HashMap::from(["main", "other"].map(messenger)),
             clock: clock.clone(),
             settings: self.settings.clone(),
             patience: self.patience.clone(),
-        });
-        let n = self.workers.fetch_add(1, Ordering::Relaxed);
-        let me = WorkerId::from(format!("worker-{n}"));
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, me)
+        })
     }
 
     pub async fn put_event(&self, id: &str, channel: &str, completion: Option<Value>) -> Event {
@@ -227,9 +238,25 @@ impl House {
         self.board().await.candidates.len()
     }
 
-    async fn board(&self) -> Board {
+    pub async fn board(&self) -> Board {
+        self.consumers().await.board().await.unwrap()
+    }
+
+    pub async fn consumers(&self) -> Consumers {
         let arn = self.store.stream_arn().await.unwrap().unwrap();
-        self.store.consumers("delivery", &arn).board().await.unwrap()
+        self.store.consumers("delivery", &arn)
+    }
+
+    /// All records of the stream, as somebody hands them over who reads it for us.
+    pub async fn records(&self) -> Vec<Record> {
+        let arn = self.store.stream_arn().await.unwrap().unwrap();
+        let reader = StreamReader::new(self.clients.streams.clone(), arn);
+        let mut records = Vec::new();
+        for shard in reader.shards(None).await.unwrap().shards {
+            let from = reader.iterator(&shard.id, &Start::TrimHorizon).await.unwrap();
+            records.extend(reader.records(&from, 1000).await.unwrap().records);
+        }
+        records
     }
 
     /// Writes an item as it is.

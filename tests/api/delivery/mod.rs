@@ -1,5 +1,6 @@
 //! Stories of delivery: from the stored fact to the phone, and the mark on the fact.
 
+mod batch;
 mod happy;
 mod held;
 mod house;
