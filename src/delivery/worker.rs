@@ -202,8 +202,8 @@ impl AtWork {
                 Some(ended) = tasks.shards.join_next_with_id() => {
                     if let Some(shard) = tasks.ended(ended) {
                         self.discoverer.children_of(&shard).await;
+                        next_round = Instant::now();
                     }
-                    next_round = Instant::now();
                 }
                 () = tokio::time::sleep_until(list_at), if *leads.borrow() => {
                     if self.discoverer.step(&self.board).await {
