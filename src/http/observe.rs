@@ -49,9 +49,7 @@ where
     Ok(answer)
 }
 
-/// Lets go of a body that nobody will read before anything is awaited. A chunked one that waits unread while a handler
-/// does leaves actix-http (3.20) with a connection that nobody wakes any more, not even its end: it would be open, and
-/// its file descriptor taken, for ever.
+/// Lets go of a body that nobody will read ([`super::body::NoBody`] tells why), of every method that takes none.
 fn refuse_unasked_body(req: &mut ServiceRequest) {
     if !matches!(*req.method(), Method::POST | Method::PUT) {
         drop(req.take_payload());
