@@ -13,6 +13,7 @@ use super::{
     event::EventArgs,
     flex::FlexCommand,
     logging,
+    reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
     stats::StatsArgs,
     table::TableArgs,
@@ -49,6 +50,8 @@ pub enum Command {
     /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
     #[cfg(feature = "lambda")]
     Lambda(LambdaArgs),
+    /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
+    Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
     /// Counts of a rally

@@ -73,7 +73,7 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     let at_line = service::listen(command.line, "--line")?;
     let mut settings = settings(&command, at_line.local_addr()?)?;
     logging::start(settings.log.format);
-    let listener = service::listen(settings.http.bind, "http.bind")?;
+    let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     // Port 0 stands for any free one; what is printed is the one it became.
     settings.http.bind = listener.local_addr()?;
     let line = start_line(&command, &settings, at_line)?;
@@ -191,13 +191,13 @@ stamp-rally runs on this machine.
 Paste into another terminal, one after the other:
 
 # 1. Hanako registers
-curl -sS -X PUT {rally}/me -H {token}
+curl -sS -w '\\n' -X PUT {rally}/me -H {token}
 
 # 2. Hanako acquires the first stamp
-curl -sS -X POST {rally}/me/stamps/001 -H {token}
+curl -sS -w '\\n' -X POST {rally}/me/stamps/001 -H {token}
 
-# 3. What her phone shows
-curl -sS {line}/control/users/{HANAKO}/phone
+# 3. What her phone shows, a moment later
+sleep 1; curl -sS -w '\\n' {line}/control/users/{HANAKO}/phone
 
 Ctrl-C stops.",
         data = data.display()

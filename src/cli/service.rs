@@ -71,24 +71,23 @@ impl<'a> Service<'a> {
         }))
     }
 
-    /// What brings notices to LINE.
-    pub fn delivery(&self, clients: &Clients, patience: Patience) -> anyhow::Result<Delivery> {
+    /// The consumer of the table's stream.
+    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
         let store = store(self.settings, clients);
+        let delivery = self.delivery(&store, Patience::default())?;
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
+    /// What brings notices to LINE.
+    pub fn delivery(&self, store: &Store, patience: Patience) -> anyhow::Result<Delivery> {
         Ok(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.by_channel(|channel| self.messenger(channel))?,
-            store,
+            store: store.clone(),
             clock: self.clock.clone(),
             settings: delivery_settings(&self.settings.delivery),
             patience,
         }))
-    }
-
-    /// The consumer of the table's stream.
-    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
-        let delivery = self.delivery(clients, Patience::default())?;
-        let store = store(self.settings, clients);
-        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
     }
 
     /// Time, as everything here sees it.
@@ -132,9 +131,13 @@ pub fn store(settings: &Settings, clients: &Clients) -> Store {
     Store::new(clients.table.clone(), super::store::table_names(settings))
 }
 
-/// A socket for the server; a port in use says so at once.
-pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).with_context(|| format!("can't listen on {address}: choose another address by `{key}`"))
+/// What chooses the server's address.
+pub const HTTP_BIND: &str = "`http.bind`, say STAMP_RALLY__HTTP__BIND=127.0.0.1:8090";
+
+/// A socket for the server; a port in use says so at once, and what chooses another one.
+pub fn listen(address: std::net::SocketAddr, chosen_by: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .with_context(|| format!("can't listen on {address}: choose another address by {chosen_by}"))
 }
 
 /// Waits for a store that can't be reached and for tables that are being made, unless the process is asked to stop;

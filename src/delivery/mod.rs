@@ -5,6 +5,7 @@
 //! | [`handler`] | one notice: pass over, push, mark, or park | store, LINE |
 //! | [`retry`] | one notice until nothing more is to be done now | time |
 //! | [`drain`] | what is held, when its channel goes on | store, LINE |
+//! | [`reconcile`] | what the stream has forgotten | store, LINE |
 //! | [`channel`], [`pace`], [`message`], [`outcome`] | a channel's health and speed, texts, names | none but waiting |
 //! | [`lease`], [`shards`], [`lanes`], [`window`], [`coverage`] | who reads what, in which order, how far: state machines | none |
 //! | [`called`] | what a record calls for | none |
@@ -25,6 +26,7 @@ pub mod limits;
 pub mod message;
 pub mod outcome;
 pub mod pace;
+pub mod reconcile;
 pub mod retry;
 pub mod shard;
 pub mod shards;

@@ -151,13 +151,7 @@ impl Window {
     /// The oldest and the newest fact among the unfinished records.
     #[must_use]
     pub fn unfinished(&self) -> Option<FactSpan> {
-        let facts = self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact);
-        facts.fold(None, |span: Option<FactSpan>, at| {
-            Some(span.map_or(FactSpan { from: at, through: at }, |span| FactSpan {
-                from: span.from.min(at),
-                through: span.through.max(at),
-            }))
-        })
+        FactSpan::around(self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact))
     }
 }
 

@@ -125,7 +125,9 @@ pub type Hours = BTreeMap<Hour, Counts>;
 #[must_use]
 pub fn total(hours: &Hours) -> Counts {
     let mut sum = Counts::default();
-    hours.values().for_each(|counts| sum.add(counts));
+    for counts in hours.values() {
+        sum.add(counts);
+    }
     sum
 }
 
@@ -148,7 +150,9 @@ mod tests {
 
     fn counts(ticks: &[Counted]) -> Counts {
         let mut counts = Counts::default();
-        ticks.iter().for_each(|tick| counts.count(tick));
+        for tick in ticks {
+            counts.count(tick);
+        }
         counts
     }
 

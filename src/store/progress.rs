@@ -7,11 +7,17 @@
 //! | PK | SK | holds |
 //! | --- | --- | --- |
 //! | `CONSUMER#{name}#STREAM#{arn}` | `SHARD#{shardId}` | lease and progress of one shard |
-//! | the same | `WORKER#{id}` | a worker that waits for a lease |
+//! | the same | `WORKER#{id}` | a worker that waits for a lease, or pushes without one |
 //! | the same | `BATCH#{sequence}` | a batch that a function was handed and has not finished |
+//! | `CONSUMER#{name}#RECONCILE` | `RUN#{id}` | what a run of `reconcile` has under way |
 
 mod batches;
+mod candidates;
+mod handed_out;
 mod items;
+
+pub use candidates::{Candidate, Errand};
+pub use handed_out::{By, HandedOut, Run};
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -81,6 +87,17 @@ impl FactSpan {
     pub fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at <= self.through
     }
+
+    /// The shortest one that contains both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), through: self.through.max(other.through) }
+    }
+
+    /// The shortest one that contains all of these times; `None` for no times.
+    pub fn around(times: impl IntoIterator<Item = Timestamp>) -> Option<Self> {
+        times.into_iter().map(|at| Self { from: at, through: at }).reduce(Self::and)
+    }
 }
 
 /// How far a shard was read.
@@ -95,6 +112,14 @@ pub struct Reached {
     pub handed_out: Option<FactSpan>,
     /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
     pub doubtful: Vec<FactSpan>,
+}
+
+impl Reached {
+    /// Whether nothing of the shard may have been handed to LINE without being finished.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.handed_out.is_none() && self.doubtful.is_empty()
+    }
 }
 
 /// The item of one shard.
@@ -116,15 +141,6 @@ pub struct ShardProgress {
     pub updated_at: Timestamp,
 }
 
-/// A worker that waits for a lease.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// Who.
-    pub worker: WorkerId,
-    /// Grows while it lives.
-    pub beat: u64,
-}
-
 /// Everything known about who reads a stream, and how far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Board {
@@ -132,8 +148,6 @@ pub struct Board {
     pub shards: Vec<ShardProgress>,
     /// Workers without a shard.
     pub candidates: Vec<Candidate>,
-    /// Facts in these stretches of time may have been handed to LINE by a function that did not finish its batch.
-    pub batches: Vec<FactSpan>,
 }
 
 /// The right to read a shard and to write its progress, until somebody else takes it.
@@ -296,33 +310,16 @@ impl Consumers {
             .map_err(StoreError::broken)?;
         let puts = counts.0.puts(counts.1)?.into_iter().map(|put| TransactWriteItem::builder().put(put).build());
         let actions = std::iter::once(TransactWriteItem::builder().update(update).build()).chain(puts).collect();
-        let failure = match self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await {
-            Ok(_) => return Ok(Saved::Yes),
-            Err(failure) => failure,
-        };
-        let cancelled = match failure.as_service_error() {
-            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled,
-            _ => return Err(failure.into()),
+        let written = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
+        let Err(failure) = written else { return Ok(Saved::Yes) };
+        let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = failure.as_service_error() else {
+            return Err(failure.into());
         };
         match cancelled.cancellation_reasons().first() {
             Some(reason) if reason.code() == Some("ConditionalCheckFailed") => refused(reason.item(), lease, hold),
             // A conflict, a throttle: nothing was written, and it may be repeated.
             _ => Err(StoreError::Unavailable(failure.into())),
         }
-    }
-
-    /// Shows the others that a worker without a shard is there.
-    pub async fn stand_by(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        let update = self.update(items::worker_key(worker)).update_expression("ADD beat :one");
-        let sent = update.expression_attribute_values(":one", number(1)).send().await;
-        sent.map(|_| ()).map_err(StoreError::from)
-    }
-
-    /// Takes away the sign of life of a worker that stopped, got a shard, or is dead.
-    pub async fn forget_worker(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
-        let delete = delete.set_key(Some(self.key(items::worker_key(worker))));
-        delete.send().await.map(|_| ()).map_err(StoreError::from)
     }
 
     /// Takes away the item of a shard that is finished and that the stream has forgotten.

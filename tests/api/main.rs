@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
 mod acquire;
+mod backfill;
+mod bad_input;
+mod claims;
 mod commands;
 mod delivery;
 mod faults;
@@ -12,8 +15,11 @@ mod lambda;
 mod organiser;
 mod processes;
 mod proxy;
+mod reconcile;
 mod resend;
 mod second_engine;
 mod stats;
 mod store;
 mod tables;
+mod tokens;
+mod webhook;

@@ -138,7 +138,7 @@ impl Shard {
                 let caught_up = page.records.is_empty() || self.ended || newer;
                 page.records.into_iter().for_each(|record| self.take_record(record));
                 if caught_up {
-                    self.coverage.caught_up();
+                    self.reached.doubtful.extend(self.coverage.caught_up(context.clock.now()));
                 }
             }
             Err(StreamError::Expired) => self.reading.iterator = None,

@@ -1,6 +1,7 @@
 //! The program as the machine runs it: processes that are started, killed, asked to stop, and started again.
 
 mod kills;
+mod permissions;
 mod refusals;
 pub mod serve;
 mod skeleton;

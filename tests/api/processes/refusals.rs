@@ -39,12 +39,10 @@ async fn a_port_in_use_is_named_with_the_setting_that_chooses_another() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let says = |setting: &str| {
-        format!(
-            "can't listen on {address}: choose another address by `{setting}`: Address already in use (os error 98)"
-        )
+        format!("can't listen on {address}: choose another address by {setting}: Address already in use (os error 98)")
     };
     let http = refused(folder.path(), &[], &[("STAMP_RALLY__HTTP__BIND", &address)]).await;
-    assert_eq!(http, says("http.bind"));
+    assert_eq!(http, says("`http.bind`, say STAMP_RALLY__HTTP__BIND=127.0.0.1:8090"));
     let engine = refused(folder.path(), &["--engine", &address], &[]).await;
     assert_eq!(engine, says("--engine"));
     let line = Process::start(folder.path(), &["dev", "--line", &address], &[]);

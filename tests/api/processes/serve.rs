@@ -50,6 +50,12 @@ impl Site {
         Self { variables, line, folder: tempfile::tempdir().unwrap(), _stand_in: stand_in }
     }
 
+    /// Sets a variable, also one that is set already.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.variables.retain(|(set, _)| *set != name);
+        self.variables.push((name, value.to_owned()));
+    }
+
     pub fn start(&self, arguments: &[&str]) -> Process {
         Process::start(self.folder.path(), arguments, &self.variables)
     }
@@ -75,7 +81,7 @@ fn free_port() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
-fn engine() -> Engine {
+pub fn engine() -> Engine {
     Engine::start(free_port(), Storage::Memory).unwrap()
 }
 
