@@ -81,9 +81,9 @@ async fn the_first_record_that_is_not_finished_is_told_and_what_came_after_it_is
     assert_eq!((handled.unfinished.as_ref(), handled.tally.of(Outcome::Sent)), (Some(&first), 1));
     assert_eq!((hanako.phone().len(), taro.phone().len()), (0, 1));
     assert_eq!(hanako.state("002").await, "waiting", "her second doesn't overtake her first");
-    let in_doubt = in_doubt(&house).await;
+    let left = in_doubt(&house).await;
     let acquired = hanako.facts().await.stamps.iter().map(|stamp| stamp.acquired_at).collect::<Vec<_>>();
-    assert!(in_doubt.len() == 1 && acquired.iter().all(|at| in_doubt[0].contains(*at)), "{in_doubt:?}");
+    assert!(left.len() == 1 && acquired.iter().all(|at| left[0].contains(*at)), "{left:?}");
 
     house.heal().await;
     let rest = house.records().await.into_iter().filter(|record| record.sequence >= first).collect();
