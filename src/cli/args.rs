@@ -47,11 +47,11 @@ pub enum Command {
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
-    /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
-    Reconcile(ReconcileArgs),
     /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
     #[cfg(feature = "lambda")]
     Lambda(LambdaArgs),
+    /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
+    Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
     /// Counts of a rally

@@ -17,10 +17,9 @@ use lambda_runtime::{Diagnostic, LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::delivery::{Delivery, Patience, batch::Handled, limits::Limits, worker::CONSUMER};
+use crate::delivery::{Delivery, Patience, batch::Handled, limits::Limits};
 use crate::domain::time::{Clock, Timestamp};
 use crate::store::{
-    Store,
     client::{Clients, Pace},
     stream::{Record, lambda},
 };
@@ -51,13 +50,11 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     refuse_elsewhere()?;
     let parts = service::Service::of(&settings)?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
-    let store = service::store(&settings, &clients);
-    let delivery = parts.delivery(&store, patience())?;
+    let delivery = parts.delivery(&service::store(&settings, &clients), patience())?;
     let share = settings.delivery.pushes_per_second / args.instances;
     delivery.set_share(share.max(1), Duration::ZERO);
     let function = Function {
         delivery,
-        store,
         clock: parts.clock(),
         longest_push: settings.line.timeout,
         told_tight: AtomicBool::new(false),
@@ -102,7 +99,6 @@ enum Answer {
 
 struct Function {
     delivery: Delivery,
-    store: Store,
     clock: Clock,
     longest_push: Duration,
     told_tight: AtomicBool,
@@ -143,9 +139,8 @@ impl Function {
             return Ok(Answer::Batch(DynamoDbEventResponse::default()));
         }
         let stream = lambda::stream_of(&entries).context("no record is of a DynamoDB stream")?;
-        let consumers = self.store.consumers(CONSUMER, stream);
-        let count = entries.len();
-        let handled = self.delivery.deliver_batch(records(entries), &consumers, limits).await;
+        let (stream, count) = (stream.to_owned(), entries.len());
+        let handled = self.delivery.deliver_batch(records(entries), &stream, limits).await;
         tracing::info!(
             records = count,
             notices = handled.tally.total(),

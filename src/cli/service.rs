@@ -71,6 +71,13 @@ impl<'a> Service<'a> {
         }))
     }
 
+    /// The consumer of the table's stream.
+    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+        let store = store(self.settings, clients);
+        let delivery = self.delivery(&store, Patience::default())?;
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
     /// What brings notices to LINE.
     pub fn delivery(&self, store: &Store, patience: Patience) -> anyhow::Result<Delivery> {
         Ok(Delivery::new(DeliveryParts {
@@ -81,13 +88,6 @@ impl<'a> Service<'a> {
             settings: delivery_settings(&self.settings.delivery),
             patience,
         }))
-    }
-
-    /// The consumer of the table's stream.
-    pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
-        let store = store(self.settings, clients);
-        let delivery = self.delivery(&store, Patience::default())?;
-        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
     }
 
     /// Time, as everything here sees it.

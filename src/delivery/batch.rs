@@ -13,10 +13,9 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::time::Timestamp;
 use crate::store::{
     StoreError,
-    progress::{Consumers, FactSpan},
+    progress::{By, Consumers, FactSpan},
     stream::{Record, SequenceNumber},
 };
 
@@ -27,6 +26,7 @@ use super::{
     lanes::{Finished, Job, Lanes},
     limits::Limits,
     window::{Ticket, Window},
+    worker::CONSUMER,
 };
 
 /// An hour before it matters whether somebody may have tried a notice: it must not begin to matter while one works.
@@ -53,21 +53,23 @@ struct Batch {
 
 impl Delivery {
     /// Works on a batch until it is finished or the time is over: in order per participant, participants side by side.
-    pub async fn deliver_batch(&self, records: Vec<Record>, consumers: &Consumers, limits: Limits) -> Handled {
+    /// `stream`: the ARN of the stream that they come from.
+    pub async fn deliver_batch(&self, records: Vec<Record>, stream: &str, limits: Limits) -> Handled {
         let began = Instant::now();
         let standing = Standing::until(self.clock().uptime() + limits.last_attempt);
         let mut batch = Batch::of(records, standing);
         let Some(first) = batch.window.first_unfinished().cloned() else { return batch.handled() };
         let Some(span) = batch.window.unfinished() else { return batch.handled() };
+        let consumers = self.parts.store.consumers(CONSUMER, stream);
         let written = async {
-            let doubts = batch.doubts(consumers, self.clock().now()).await?;
+            let doubts = batch.doubts(self).await?;
             consumers.hand_out(&first, span, self.clock().now()).await.map(|()| doubts)
         };
         let failure = "nothing is handed out: it can't be written down now";
         if let Some(doubts) = in_time(began + limits.last_attempt, failure, written).await {
             batch.hand_out(&doubts);
             batch.work(self, began, limits).await;
-            batch.tell_the_rest(self, consumers, (&first, span), began + limits.answer).await;
+            batch.tell_the_rest(self, &consumers, (&first, span), began + limits.answer).await;
         }
         batch.handled()
     }
@@ -96,17 +98,15 @@ impl Batch {
         }
     }
 
-    /// What somebody may have handed to LINE without leaving a mark. Only asked for notices so old that it matters.
-    async fn doubts(&self, consumers: &Consumers, now: Timestamp) -> Result<Vec<FactSpan>, StoreError> {
+    /// What a reader of the stream may have handed to LINE without leaving a mark. Only asked for notices so old that it
+    /// matters.
+    async fn doubts(&self, delivery: &Delivery) -> Result<Vec<FactSpan>, StoreError> {
+        let now = delivery.clock().now();
         if !self.called.iter().any(|(_, called)| now.since(called.since) > OLD) {
             return Ok(Vec::new());
         }
-        let board = consumers.board().await?;
-        let of_shards = board.shards.into_iter().flat_map(|shard| {
-            let reached = shard.reached;
-            reached.doubtful.into_iter().chain(reached.handed_out)
-        });
-        Ok(of_shards.chain(board.batches).collect())
+        let handed_out = delivery.parts.store.handed_out(CONSUMER).await?;
+        Ok(handed_out.into_iter().filter(|out| out.by == By::Stream).map(|out| out.span).collect())
     }
 
     /// Each notice gets in its participant's lane.

@@ -148,8 +148,6 @@ pub struct Board {
     pub shards: Vec<ShardProgress>,
     /// Workers without a shard.
     pub candidates: Vec<Candidate>,
-    /// Facts in these stretches of time may have been handed to LINE by a function that did not finish its batch.
-    pub batches: Vec<FactSpan>,
 }
 
 /// The right to read a shard and to write its progress, until somebody else takes it.

@@ -31,7 +31,7 @@ use stamp_rally::{
     store::{
         Store,
         client::{Clients, Pace},
-        progress::{Board, Consumers, ShardProgress, WorkerId},
+        progress::{Board, ShardProgress, WorkerId},
         rallies::Rallies,
         stream::{Record, Start, StreamReader},
         table::{self, TableNames},
@@ -238,13 +238,9 @@ impl House {
         self.board().await.candidates.len()
     }
 
-    pub async fn board(&self) -> Board {
-        self.consumers().await.board().await.unwrap()
-    }
-
-    pub async fn consumers(&self) -> Consumers {
+    async fn board(&self) -> Board {
         let arn = self.store.stream_arn().await.unwrap().unwrap();
-        self.store.consumers("delivery", &arn)
+        self.store.consumers("delivery", &arn).board().await.unwrap()
     }
 
     /// All records of the stream, as somebody hands them over who reads it for us.

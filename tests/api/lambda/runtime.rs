@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::{
     net::TcpListener,
     sync::{Mutex, mpsc},
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 /// The part of every path before what is asked for.
@@ -40,7 +40,7 @@ pub struct RuntimeApi {
     pub address: String,
     invocations: mpsc::UnboundedSender<Invocation>,
     answers: mpsc::UnboundedReceiver<Answer>,
-    server: JoinHandle<()>,
+    _server: JoinSet<()>,
 }
 
 struct Desk {
@@ -55,7 +55,9 @@ impl RuntimeApi {
         let (invocations, waiting) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
         let desk = Arc::new(Desk { invocations: Mutex::new(waiting), answers: answered });
-        Self { address, invocations, answers, server: tokio::spawn(serve(listener, desk)) }
+        let mut server = JoinSet::new();
+        server.spawn(serve(listener, desk));
+        Self { address, invocations, answers, _server: server }
     }
 
     /// Invokes the function once; it has so much time.
@@ -66,18 +68,13 @@ impl RuntimeApi {
     }
 }
 
-impl Drop for RuntimeApi {
-    fn drop(&mut self) {
-        self.server.abort();
-    }
-}
-
 async fn serve(listener: TcpListener, desk: Arc<Desk>) {
+    let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         let desk = Arc::clone(&desk);
         let service = service_fn(move |request| answer(Arc::clone(&desk), request));
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     }
 }
 
