@@ -108,7 +108,8 @@ pub struct Reached {
     /// Every record of the shard is finished, and the shard is closed.
     pub finished: bool,
     /// Records whose facts happened in here may have been handed to LINE although they are not finished
-    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out.
+    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out. Without `uncoveredFrom` there are
+    /// none: the shard was given back with nothing under way.
     pub handed_out: Option<FactSpan>,
     /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
     pub doubtful: Vec<FactSpan>,

@@ -70,7 +70,10 @@ pub(super) fn progress(reached: &Reached) -> (String, Vec<&'static str>, Item) {
     };
     attribute("checkpoint", reached.checkpoint.as_ref().map(|sequence| text(sequence.as_str())));
     attribute("uncoveredFrom", reached.handed_out.map(|span| text(span.from.to_string())));
-    attribute("handedOutThrough", reached.handed_out.map(|span| text(span.through.to_string())));
+    if let Some(span) = reached.handed_out {
+        // Without the one before it, it still tells people how far anything was ever handed out.
+        attribute("handedOutThrough", Some(text(span.through.to_string())));
+    }
     let spans = reached.doubtful.iter().map(|span| text(format!("{}/{}", span.from, span.through)));
     let doubtful: Vec<AttributeValue> = spans.collect();
     attribute("doubtful", (!doubtful.is_empty()).then_some(AttributeValue::L(doubtful)));

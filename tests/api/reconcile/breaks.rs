@@ -24,7 +24,7 @@ async fn what_a_worker_may_have_pushed_before_it_died_is_unknown() {
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     hanako.acquire("001").await.is(201);
     let mut worker = house.worker_at(settings());
-    is_killed_after_the_push(worker.run_until_idle(), &hanako).await;
+    is_killed_after_the_push(Box::pin(worker.run_until_idle()), &hanako).await;
     drop(worker);
     house.pass(Duration::from_mins(1)).await;
     taro.acquire("001").await.is(201);
@@ -43,7 +43,7 @@ async fn the_doubt_outlives_a_worker_that_came_when_the_stream_had_forgotten() {
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
     let mut worker = house.worker_at(settings());
-    is_killed_after_the_push(worker.run_until_idle(), &hanako).await;
+    is_killed_after_the_push(Box::pin(worker.run_until_idle()), &hanako).await;
     drop(worker);
     house.pass_a_day().await;
     let mut next = house.worker_at(settings());
@@ -64,7 +64,7 @@ async fn a_run_that_was_killed_is_continued_by_the_next_one_with_the_same_keys()
     taro.acquire("001").await.is(201);
     house.pass_a_day().await;
     let first = delivery(&house);
-    is_killed_after_the_push(run(&first, Mode::ForReal, &CancellationToken::new()), &hanako).await;
+    is_killed_after_the_push(Box::pin(run(&first, Mode::ForReal, &CancellationToken::new())), &hanako).await;
     assert_eq!(runs(&house).await, 1, "what it had under way is told");
     house.pass(Duration::from_hours(2)).await;
 
@@ -83,7 +83,7 @@ async fn what_a_killed_run_had_under_way_is_unknown_when_line_has_forgotten_the_
     house.pass(Duration::from_hours(24)).await;
     house.pass(Duration::from_mins(14)).await;
     let first = delivery(&house);
-    is_killed_after_the_push(run(&first, Mode::ForReal, &CancellationToken::new()), &hanako).await;
+    is_killed_after_the_push(Box::pin(run(&first, Mode::ForReal, &CancellationToken::new())), &hanako).await;
     house.pass_a_day().await;
 
     assert_eq!(counts(&reconcile(&house).await), (1, 1), "taro was too young for the first one");
@@ -98,7 +98,7 @@ async fn a_held_notice_that_may_have_been_pushed_before_is_not_pushed_again_days
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
     let mut worker = house.worker_at(settings());
-    is_killed_after_the_push(worker.run_until_idle(), &hanako).await;
+    is_killed_after_the_push(Box::pin(worker.run_until_idle()), &hanako).await;
     drop(worker);
     house.line_faults(json!([{"endpoint": "push", "kind": "expired_token"}])).await;
     let mut next = house.worker_at(settings());
