@@ -4,6 +4,7 @@
 
 mod acquire;
 mod commands;
+mod dealing;
 mod faults;
 mod house;
 mod proxy;
