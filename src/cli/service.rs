@@ -124,7 +124,7 @@ pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpLis
     TcpListener::bind(address).with_context(|| format!("can't listen on {address}: choose another address by `{key}`"))
 }
 
-/// Waits for a store that can't be reached; tables that are missing or wrong end the start.
+/// Waits for a store that can't be reached, unless the process is asked to stop; missing tables end the start.
 pub async fn wait_for_tables(
     clients: &Clients,
     names: &TableNames,
@@ -150,7 +150,7 @@ pub async fn wait_for_tables(
         }
         tokio::select! {
             () = tokio::time::sleep(KNOCK) => {}
-            () = shutdown.cancelled() => bail!("stopped while waiting for the store"),
+            () = shutdown.cancelled() => return Ok(()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! says what became of it. Each pass reads the participant's facts anew, so a pass can be repeated by anybody.
 
 mod failure;
+mod matter;
 mod pass;
 
 use std::{

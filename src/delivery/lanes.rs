@@ -98,13 +98,11 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        delivery::{
-            handler::{Path, Standing},
-            window::Window,
-        },
-        domain::notice::{NoticeId, NoticeKey},
+    use crate::delivery::{
+        handler::{Path, Standing},
+        window::Window,
     };
+    use crate::domain::notice::{NoticeId, NoticeKey};
 
     fn job(window: &mut Window, n: u32, user: char) -> Job {
         let at = Timestamp::EPOCH;

@@ -4,7 +4,11 @@
 //! unchanged, and never compares wall clocks. The holder, on its own clock, stops before any observer can have waited
 //! long enough: it counts from before its write was sent, they count from after they saw it.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
+    cmp::Reverse,
     collections::{BTreeSet, HashMap},
     time::Duration,
 };
@@ -115,7 +119,7 @@ impl Leases {
     ) -> (Vec<ShardProgress>, Vec<ShardId>) {
         let readable: Vec<&ShardProgress> = shards::readable(board).collect();
         let count = u32::try_from(readable.len()).unwrap_or(u32::MAX);
-        let (place, sharing) = (place_in(workers, &self.me), workers.len().min(most.max(1)));
+        let (place, sharing) = (self.rank(&readable, held, workers, now), workers.len().min(most.max(1)));
         let fair = if place < sharing { pace::share(count, place, sharing) as usize } else { 0 };
         let mine: Vec<&ShardId> =
             readable.iter().map(|item| &item.shard).filter(|shard| held.contains(*shard)).collect();
@@ -133,6 +137,21 @@ impl Leases {
         take.dedup_by(|a, b| a.shard == b.shard);
         take.truncate(MOST_AT_ONCE);
         (take, Vec::new())
+    }
+
+    /// The place of this worker among all. Those that hold more come first, so that what can't be dealt evenly stays
+    /// where it is.
+    fn rank(
+        &self,
+        readable: &[&ShardProgress],
+        held: &BTreeSet<ShardId>,
+        workers: &BTreeSet<&WorkerId>,
+        now: Duration,
+    ) -> usize {
+        let holds =
+            |worker: &WorkerId| readable.iter().filter(|item| self.holder(item, held, now) == Some(worker)).count();
+        let mine = (Reverse(holds(&self.me)), &self.me);
+        workers.iter().filter(|worker| (Reverse(holds(worker)), **worker) < mine).count()
     }
 
     /// Who holds a shard, as far as this worker can tell. Its own name on an item that it doesn't read counts for
@@ -174,125 +193,4 @@ fn seen<K: std::hash::Hash + Eq>(
         (key, same.unwrap_or(Seen { fence, beat, since: now }))
     };
     items.map(merge).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        domain::time::Timestamp,
-        store::progress::{Candidate, Reached},
-    };
-
-    const LEASE: Duration = Duration::from_secs(10);
-
-    fn worker(name: &str) -> WorkerId {
-        WorkerId::from(name.to_owned())
-    }
-
-    fn shard(name: &str) -> ShardId {
-        ShardId::from(name.to_owned())
-    }
-
-    fn item(name: &str, owner: Option<&str>, beat: u64) -> ShardProgress {
-        ShardProgress {
-            shard: shard(name),
-            parent: None,
-            owner: owner.map(worker),
-            fence: 1,
-            beat,
-            reached: Reached::default(),
-            updated_at: Timestamp::EPOCH,
-        }
-    }
-
-    fn board(shards: Vec<ShardProgress>, candidates: &[&str]) -> Board {
-        let candidates = candidates.iter().map(|name| Candidate { worker: worker(name), beat: 1 }).collect();
-        Board { shards, candidates }
-    }
-
-    fn taken(plan: &Plan) -> Vec<&str> {
-        plan.take.iter().map(|item| item.shard.as_str()).collect()
-    }
-
-    fn held(names: &[&str]) -> BTreeSet<ShardId> {
-        names.iter().map(|name| shard(name)).collect()
-    }
-
-    fn ann() -> Leases {
-        Leases::new(worker("ann"), Times::of(LEASE))
-    }
-
-    #[test]
-    fn a_worker_alone_takes_everything_that_is_free() {
-        let (mut leases, board) = (ann(), board(vec![item("s1", None, 0), item("s2", None, 0)], &[]));
-        leases.observe(&board, Duration::ZERO);
-        assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, Duration::ZERO)), ["s1", "s2"]);
-    }
-
-    #[test]
-    fn a_lease_that_was_not_renewed_moves_within_its_time_and_not_before_the_holder_stops() {
-        let (mut leases, board) = (ann(), board(vec![item("s1", Some("bob"), 7)], &[]));
-        let times = Times::of(LEASE);
-        leases.observe(&board, times.round);
-        leases.observe(&board, times.round + times.silence);
-        let early = times.round + times.silence.checked_sub(Duration::from_millis(1)).unwrap();
-        assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, early)), [""; 0]);
-        assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, times.round + times.silence)), ["s1"]);
-        assert!(times.round + times.silence + times.round < LEASE, "seen late, silent, looked at late");
-    }
-
-    #[test]
-    fn a_lease_that_is_renewed_stays() {
-        let mut leases = ann();
-        for beat in 0..50u32 {
-            let (board, now) = (board(vec![item("s1", Some("bob"), beat.into())], &[]), Times::of(LEASE).round * beat);
-            leases.observe(&board, now);
-            assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, now)), [""; 0]);
-        }
-    }
-
-    #[test]
-    fn a_newcomer_gets_its_fair_share_because_the_other_hands_it_over() {
-        let shards = |free: bool| {
-            let owner = |name: &str, may_free: bool| if free && may_free { None } else { Some(name.to_owned()) };
-            (1..=4).map(|n| item(&format!("s{n}"), owner("ann", n > 2).as_deref(), 1)).collect::<Vec<_>>()
-        };
-        let mut first = ann();
-        let full = board(shards(false), &["bob"]);
-        first.observe(&full, Duration::ZERO);
-        let plan = first.plan(&full, &held(&["s1", "s2", "s3", "s4"]), 99, Duration::ZERO);
-        assert_eq!(plan.release, [shard("s3"), shard("s4")]);
-        let mut second = Leases::new(worker("bob"), Times::of(LEASE));
-        let handed = board(shards(true), &["bob"]);
-        second.observe(&handed, Duration::ZERO);
-        let plan = second.plan(&handed, &held(&[]), 99, Duration::ZERO);
-        assert_eq!((taken(&plan), plan.leads), (vec!["s3", "s4"], false));
-    }
-
-    #[test]
-    fn a_shard_that_its_candidate_does_not_take_is_anybodys() {
-        let (mut leases, now) = (ann(), Times::of(LEASE).silence * 2);
-        let mut board = board(vec![item("s1", Some("ann"), 1), item("s2", None, 1)], &["bob"]);
-        leases.observe(&board, Duration::ZERO);
-        assert_eq!(taken(&leases.plan(&board, &held(&["s1"]), 99, Duration::ZERO)), [""; 0]);
-        board.candidates[0].beat += 1;
-        leases.observe(&board, now);
-        assert_eq!(taken(&leases.plan(&board, &held(&["s1"]), 99, now)), ["s2"]);
-    }
-
-    #[test]
-    fn more_workers_than_pushes_a_second_leave_the_last_ones_waiting() {
-        let (mut leases, board) =
-            (Leases::new(worker("zoe"), Times::of(LEASE)), board(vec![item("s1", None, 0)], &["ann"]));
-        leases.observe(&board, Duration::ZERO);
-        assert_eq!(taken(&leases.plan(&board, &held(&[]), 1, Duration::ZERO)), [""; 0]);
-    }
-
-    #[test]
-    fn its_own_name_on_a_shard_it_does_not_read_is_a_lost_answer() {
-        let (mut leases, board) = (ann(), board(vec![item("s1", Some("ann"), 3)], &[]));
-        leases.observe(&board, Duration::ZERO);
-        assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, Duration::ZERO)), ["s1"]);
-    }
 }

@@ -1,8 +1,8 @@
 //! How many pushes a second a worker may make on one channel: pure, time is handed in.
 //!
-//! `delivery.pushes_per_second` is shared among the workers that hold shards: [`shares`] adds up to it exactly. A worker
-//! that gets a smaller share keeps to it at once, one that gets a larger share waits for a second, so that the others'
-//! pushes of the last second still fit.
+//! `delivery.pushes_per_second` is shared among the workers that hold shards: their [`share`]s add up to it exactly. A
+//! worker that gets a smaller share keeps to it at once, one that gets a larger share waits for a second, so that the
+//! others' pushes of the last second still fit.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -110,7 +110,7 @@ mod tests {
         pace.set_share(20, Duration::ZERO, Duration::ZERO);
         let pushes = run(&mut pace, Duration::ZERO, Duration::from_secs(5), &mut || Duration::ZERO);
         assert_eq!(pushes.len(), 100);
-        assert!(pushes.windows(2).all(|pair| pair[1] - pair[0] == Duration::from_millis(50)));
+        assert!(pushes.windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(50)));
     }
 
     #[test]

@@ -79,6 +79,8 @@ impl Worker {
     /// Works until `shutdown`, then finishes what runs (LINE's time-out bounds that), writes its progress, and hands its
     /// shards over. A store that can't answer is waited for.
     pub async fn run(&mut self, shutdown: CancellationToken) {
+        // In the table of progress this name stands at the shards that it holds.
+        tracing::info!(worker.id = %self.me, "consuming the table's stream");
         while !shutdown.is_cancelled() {
             match self.begin().await {
                 Ok(true) => {
@@ -202,8 +204,8 @@ impl AtWork {
                 Some(ended) = tasks.shards.join_next_with_id() => {
                     if let Some(shard) = tasks.ended(ended) {
                         self.discoverer.children_of(&shard).await;
+                        next_round = Instant::now();
                     }
-                    next_round = Instant::now();
                 }
                 () = tokio::time::sleep_until(list_at), if *leads.borrow() => {
                     if self.discoverer.step(&self.board).await {

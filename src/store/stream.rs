@@ -4,6 +4,8 @@
 mod error;
 mod record;
 mod sequence;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

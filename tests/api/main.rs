@@ -5,6 +5,8 @@
 mod acquire;
 mod commands;
 mod dealing;
+mod delivery;
+mod fault_run;
 mod faults;
 mod house;
 mod proxy;

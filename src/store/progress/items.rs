@@ -4,12 +4,10 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use crate::{
-    domain::time::Timestamp,
-    store::{
-        StoreError,
-        stream::{ListedShard, SequenceNumber, ShardId},
-    },
+use crate::domain::time::Timestamp;
+use crate::store::{
+    StoreError,
+    stream::{ListedShard, SequenceNumber, ShardId},
 };
 
 use super::{Board, Candidate, FactSpan, Reached, ShardProgress, WorkerId};

@@ -4,10 +4,8 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodbstreams::types::{self as stream, OperationType};
 
-use crate::{
-    domain::{fact::Fact, time::Timestamp},
-    store::items::{self, Stored, Unreadable},
-};
+use crate::domain::{fact::Fact, time::Timestamp};
+use crate::store::items::{self, Stored, Unreadable};
 
 use super::SequenceNumber;
 

@@ -1,0 +1,65 @@
+//! What a notice is about, and whether it is still due: out of the participant's facts. Pure.
+
+use crate::domain::{
+    fact::{Facts, UserStamp},
+    ids::StampId,
+    notice::{NoticeKey, NoticeStatus, ParkedState, Subject},
+    time::Timestamp,
+};
+
+use super::{Call, Path};
+use crate::delivery::Outcome;
+
+/// What a notice is about, out of the participant's facts.
+pub(super) struct Matter<'a> {
+    pub facts: &'a Facts,
+    /// The acquisition that it tells of.
+    pub stamp: &'a UserStamp,
+    /// As the retry key names it.
+    pub subject: Subject,
+    /// 0, or the number of a resend.
+    pub number: u16,
+    /// When an attempt first ended without a clear answer, as the item says.
+    pub tried_at: Option<Timestamp>,
+}
+
+/// When the notice was tried, if it is still to be sent on this path; else what became of it.
+pub(super) fn still_due(facts: &Facts, call: &Call) -> Result<Option<Timestamp>, Outcome> {
+    match (facts.notice(&call.notice.key), call.path) {
+        // Nobody puts a parked notice back on its path.
+        (None | Some(NoticeStatus::None), _) | (Some(NoticeStatus::Waiting { .. }), Path::Held) => {
+            Err(Outcome::PassedOver)
+        }
+        (Some(NoticeStatus::Sent { .. }), _) => Err(Outcome::AlreadySent),
+        (Some(NoticeStatus::Parked(parked)), Path::Held) if parked.state == ParkedState::Held => Ok(parked.tried_at),
+        (Some(NoticeStatus::Parked(parked)), _) => Err(Outcome::Parked(parked.state)),
+        (Some(NoticeStatus::Waiting { tried_at }), Path::Ordinary) => Ok(*tried_at),
+    }
+}
+
+/// Whether another notice of this participant is held: this one then waits behind it. A resend doesn't wait for the
+/// very notice that it repeats.
+pub(super) fn has_held(facts: &Facts, matter: &Matter<'_>) -> bool {
+    let is_held = |status: &NoticeStatus| matches!(status, NoticeStatus::Parked(p) if p.state == ParkedState::Held);
+    let repeated = |id: &StampId| matter.number > 0 && *id == matter.stamp.stamp_id;
+    facts.stamps.iter().any(|stamp| is_held(&stamp.notice) && !repeated(&stamp.stamp_id))
+        || facts.resends.iter().any(|resend| is_held(&resend.notice))
+        || facts.completed.as_ref().is_some_and(|completed| is_held(&completed.notice))
+}
+
+impl<'a> Matter<'a> {
+    pub fn of(facts: &'a Facts, key: &NoticeKey, tried_at: Option<Timestamp>) -> Option<Self> {
+        let (stamp_id, number) = match key {
+            NoticeKey::Completed => {
+                let completed = facts.completed.as_ref()?;
+                let subject = Subject::Completed { completed_at: completed.completed_at };
+                return Some(Self { facts, stamp: facts.stamp(&completed.by_stamp_id)?, subject, number: 0, tried_at });
+            }
+            NoticeKey::Resend { stamp_id, number } => (stamp_id, *number),
+            NoticeKey::Stamp(stamp_id) => (stamp_id, 0),
+        };
+        let stamp = facts.stamp(stamp_id)?;
+        let subject = Subject::Stamp { stamp_id: stamp_id.clone(), acquired_at: stamp.acquired_at };
+        Some(Self { facts, stamp, subject, number, tried_at })
+    }
+}

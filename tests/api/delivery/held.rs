@@ -1,0 +1,126 @@
+//! A channel can't send: its notices are parked, and drained by themselves when it can. The others never notice.
+
+use std::time::Duration;
+
+use serde_json::json;
+use stamp_rally::{delivery::Outcome, domain::notice::ParkedState};
+
+use super::house::{House, message};
+
+#[tokio::test]
+async fn when_the_months_messages_are_used_up_notices_are_held_and_drained_when_there_are_more() {
+    let house = House::open("when_the_months_messages_are_used_up").await;
+    house.control("PATCH", "channels/main", json!({ "quota": 1 })).await;
+    let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
+    let mut worker = house.worker();
+    hanako.acquires("001").await;
+    worker.run_until_idle().await.unwrap();
+    taro.acquires("001").await;
+    hanako.acquires("002").await;
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(taro.state("001").await, "held monthly_limit");
+    assert!(hanako.state("002").await.starts_with("held "), "{}", hanako.state("002").await);
+    assert!(hanako.facts().await.completed.is_some(), "a full card is a fact, message or not");
+    house.control("PATCH", "channels/main", json!({ "quota": 100 })).await;
+    assert_eq!(worker.run_until_idle().await.unwrap().total(), 0, "not probed before its time");
+    house.pass(house.settings.hold_probe);
+    worker.run_until_idle().await.unwrap();
+    assert_eq!((taro.phone().len(), taro.state("001").await), (1, "sent".to_owned()));
+    assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
+}
+
+#[tokio::test]
+async fn a_monthly_limit_that_the_quota_does_not_confirm_is_only_too_fast() {
+    let house = House::open("a_monthly_limit_that_the_quota_does_not_confirm").await;
+    house.pushes_fail(json!({ "kind": "monthly_limit", "times": 2 })).await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    assert_eq!(house.worker().run_until_idle().await.unwrap().of(Outcome::Sent), 1);
+}
+
+#[tokio::test]
+async fn a_refused_token_holds_its_own_channel_and_no_other() {
+    let house = House::open("a_refused_token_holds_its_own_channel").await;
+    house.put_event("elsewhere", "other", None).await;
+    house.put_stamp("elsewhere", "a", 1, message("elsewhere")).await;
+    house.pushes_fail(json!({ "kind": "expired_token", "channel": "main" })).await;
+    let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro").at("elsewhere"));
+    hanako.acquires("001").await;
+    taro.acquires("a").await;
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(hanako.state("001").await, "held not_authorized");
+    assert_eq!(taro.phone(), ["elsewhere"]);
+    let asked = house.pushes().await["401"];
+    hanako.acquires("002").await;
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(house.pushes().await["401"], asked, "a held channel is not asked again and again");
+    house.heal().await;
+    house.pass(house.settings.hold_probe);
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
+}
+
+#[tokio::test]
+async fn while_a_notice_is_held_the_later_ones_of_that_person_wait_behind_it() {
+    let house = House::open("while_a_notice_is_held").await;
+    house.pushes_fail(json!({ "kind": "rate_limited" })).await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(hanako.state("001").await, "held line_unavailable");
+    hanako.acquires("002").await;
+    let asked = house.pushes().await;
+    house
+        .control("PUT", "faults", json!({ "rules": [{ "endpoint": "push", "kind": "rate_limited", "times": 1000 }] }))
+        .await;
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(hanako.state("002").await, "held earlier_held");
+    assert!(house.pushes().await["429"] > asked["429"], "the first one was tried again");
+    house.heal().await;
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
+}
+
+#[tokio::test]
+async fn what_is_held_when_the_event_ends_expires_and_what_is_on_its_way_is_sent() {
+    let house = House::open("what_is_held_when_the_event_ends").await;
+    house.control("PATCH", "channels/main", json!({ "quota": 0 })).await;
+    let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
+    hanako.acquires("001").await;
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    taro.acquires("001").await;
+    house.pass(Duration::from_hours(200));
+    house.control("PATCH", "channels/main", json!({ "quota": null })).await;
+    let tally = worker.run_until_idle().await.unwrap();
+    assert_eq!(tally.of(Outcome::Parked(ParkedState::Expired)), 1);
+    assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("expired event_ended", 0));
+    assert_eq!((taro.state("001").await.as_str(), taro.phone().len()), ("sent", 1));
+}
+
+#[tokio::test]
+async fn what_a_worker_held_is_drained_by_the_next_one() {
+    let house = House::open("what_a_worker_held_is_drained").await;
+    house.control("PATCH", "channels/main", json!({ "quota": 0 })).await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let mut first = house.worker();
+    first.run_until_idle().await.unwrap();
+    first.stop().await;
+    house.control("PATCH", "channels/main", json!({ "quota": null })).await;
+    assert_eq!(house.worker().run_until_idle().await.unwrap().of(Outcome::Sent), 1);
+    assert_eq!(hanako.phone().len(), 1);
+}
+
+#[tokio::test]
+async fn a_channel_that_nobody_has_configured_here_holds_its_notices() {
+    let house = House::open("a_channel_that_nobody_has_configured").await;
+    house.put_event("foreign", "unheard-of", None).await;
+    house.put_stamp("foreign", "a", 1, message("a")).await;
+    let hanako = house.somebody("Hanako").at("foreign");
+    hanako.acquires("a").await;
+    house.worker().run_until_idle().await.unwrap();
+    assert_eq!(hanako.state("a").await, "held channel_unknown");
+}
