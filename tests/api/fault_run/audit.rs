@@ -19,20 +19,19 @@ use super::stage::{Stage, event, stamp};
 /// Between two looks at whether everything is done.
 const LOOK: Duration = Duration::from_millis(100);
 
-const STATES: [ParkedState; 5] = [
-    ParkedState::Expired,
-    ParkedState::Failed,
-    ParkedState::Held,
-    ParkedState::Suppressed,
-    ParkedState::Unknown,
-];
+const STATES: [ParkedState; 5] =
+    [ParkedState::Expired, ParkedState::Failed, ParkedState::Held, ParkedState::Suppressed, ParkedState::Unknown];
 
 impl Stage {
-    /// Waits until every notice is marked, nothing is parked, and everything is behind the checkpoints.
+    /// Waits until every notice is marked, and everything is behind the checkpoints. It may take its time, but never so
+    /// long without getting any further.
     pub async fn is_drained(&self, limit: Duration) {
-        let began = Instant::now();
+        let (mut since, mut last) = (Instant::now(), String::new());
         while let Some(missing) = self.missing().await {
-            assert!(began.elapsed() < limit, "not done after {limit:?}: {missing}");
+            if missing != last {
+                (since, last) = (Instant::now(), missing);
+            }
+            assert!(since.elapsed() < limit, "no further for {limit:?}: {last}");
             tokio::time::sleep(LOOK).await;
         }
     }
@@ -46,9 +45,12 @@ impl Stage {
         let mut unmarked = Vec::new();
         for person in &self.people {
             let facts = self.facts_of(person).await;
-            unmarked.extend(notices(&facts).into_iter().filter(|(_, notice)| !notice.is_sent()).map(|(name, notice)| {
-                format!("{name} of {}: {notice:?}", person.id)
-            }));
+            unmarked.extend(
+                notices(&facts)
+                    .into_iter()
+                    .filter(|(_, notice)| !notice.is_sent())
+                    .map(|(name, notice)| format!("{name} of {}: {notice:?}", person.id)),
+            );
         }
         if let Some(first) = unmarked.first() {
             return Some(format!("{} notices are not marked, {first}", unmarked.len()));
@@ -64,7 +66,8 @@ impl Stage {
             let Some(item) = board.shards.iter().find(|item| item.shard.as_str() == id) else {
                 return Some(format!("{id} was not found"));
             };
-            let checkpoint = item.reached.checkpoint.as_ref().map(|sequence| sequence.as_str().parse::<u128>().unwrap());
+            let checkpoint =
+                item.reached.checkpoint.as_ref().map(|sequence| sequence.as_str().parse::<u128>().unwrap());
             let done = if parents.contains(&item.shard) { item.reached.finished } else { checkpoint >= tail };
             (!done).then(|| format!("the progress of {id} is {:?}, its last record {tail:?}", item.reached))
         })

@@ -85,7 +85,9 @@ impl Crew<'_> {
         let (slot, shard) = self.holder_of_a_busy_shard().await;
         self.consumer_dies(slot);
         match shard {
-            Some(shard) => self.did("consumers killed that held a busy shard", &format!("holder {slot} of {shard} is killed")),
+            Some(shard) => {
+                self.did("consumers killed that held a busy shard", &format!("holder {slot} of {shard} is killed"))
+            }
             None => self.did("consumers killed, any", &format!("consumer {slot} is killed, all was quiet")),
         }
     }
@@ -104,7 +106,10 @@ impl Crew<'_> {
         })
         .await;
         self.consumers[slot].signal("CONT");
-        self.did("consumers paused past their lease", &format!("holder {slot} was paused until its shards were another's"))
+        self.did(
+            "consumers paused past their lease",
+            &format!("holder {slot} was paused until its shards were another's"),
+        )
     }
 
     /// The consumer that holds the busiest shard, and that shard; if everything was sent meanwhile, one that holds any.
@@ -114,7 +119,8 @@ impl Crew<'_> {
         let found = until("somebody holds a busy shard", PATIENCE, async || {
             let (busy, board) = (ledger.busy(crew.stage).await, crew.stage.board().await);
             let holder = |shard: &String| Some((crew.holder(&board, shard)?, Some(shard.clone())));
-            let anybody = || board.shards.iter().find_map(|item| Some((crew.holder(&board, item.shard.as_str())?, None)));
+            let anybody =
+                || board.shards.iter().find_map(|item| Some((crew.holder(&board, item.shard.as_str())?, None)));
             busy.iter().find_map(holder).or_else(|| if busy.is_empty() { anybody() } else { None })
         })
         .await;

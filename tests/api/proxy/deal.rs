@@ -10,7 +10,7 @@ mod tests;
 
 use std::{collections::BTreeMap, ops::Range};
 
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 /// A sequence number; 0 is before all of them. The engine's have 21 digits.
 pub type Sequence = u128;
@@ -21,10 +21,12 @@ const HASHES: u64 = 1 << 32;
 /// The stream's own limit of shards a page.
 const PAGE: usize = 100;
 
-/// All dealt shards, and what has happened to them.
+/// All dealt shards, what they hold, and what has happened to them.
 #[derive(Debug)]
 pub struct Deal {
     shards: Vec<Dealt>,
+    /// Everything that was read of the engine, in order: it reads slowly, and shards are read again and again.
+    records: Vec<Record>,
     /// `GetRecords` and `DescribeStream` so far.
     reads: u64,
     listings: u64,
@@ -34,8 +36,6 @@ pub struct Deal {
     life: Option<u64>,
     /// How many listings don't know of a new shard yet.
     lag: u64,
-    /// The last record that was handed out.
-    seen: Sequence,
     pages: Vec<Page>,
 }
 
@@ -53,6 +53,14 @@ struct Dealt {
     /// The first listing that knows of it, and of its end.
     listed_from: u64,
     closed_from: u64,
+}
+
+/// A record of the engine, as it came.
+#[derive(Clone, Debug)]
+pub struct Record {
+    hash: u64,
+    sequence: Sequence,
+    text: Box<RawValue>,
 }
 
 /// A page that was read of a dealt shard.
@@ -97,6 +105,15 @@ pub struct Asked {
     pub after: Sequence,
 }
 
+/// What a read brings: the answer of `GetRecords`.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Dealings {
+    pub records: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_shard_iterator: Option<String>,
+}
+
 /// Which shards a listing is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
@@ -110,12 +127,12 @@ impl Deal {
     pub fn into(shards: usize) -> Self {
         let mut deal = Self {
             shards: Vec::new(),
+            records: Vec::new(),
             reads: 0,
             listings: 0,
             expired_before: 0,
             life: None,
             lag: 0,
-            seen: 0,
             pages: Vec::new(),
         };
         deal.add(None, 0..HASHES, shards, 0);
@@ -137,7 +154,7 @@ impl Deal {
     /// Closes an open shard after the engine's latest record: what comes later goes to its children, one or two of them.
     pub fn close(&mut self, id: &str, latest: Sequence, children: usize) -> Vec<String> {
         // Records that were read while the engine was asked for the latest are this shard's too.
-        let through = self.seen.max(latest);
+        let through = self.last().max(latest);
         let closed_from = self.listings + self.lag;
         let found = self.shards.iter_mut().find(|shard| shard.id == id && shard.through.is_none());
         let Some(shard) = found else { return Vec::new() };
@@ -241,25 +258,45 @@ impl Deal {
         Ok(Asked { shard: self.find(shard)?.id.clone(), after })
     }
 
-    /// Deals a page of the engine: this shard's records of it, and the next iterator unless the shard ends here.
-    pub fn deal(&mut self, asked: &Asked, records: Vec<Value>) -> Result<(Vec<Value>, Option<String>), Refused> {
-        let shard = self.find(&asked.shard)?;
-        let (horizon, through) = (shard.horizon, shard.through);
-        let read_through = records.last().map_or(asked.after, sequence);
-        let is_over = through.is_some_and(|through| records.is_empty() || read_through >= through);
-        let mine: Vec<Value> = records.into_iter().filter(|record| shard.holds(record)).collect();
-        if mine.iter().any(|record| sequence(record) <= horizon) {
-            return Err(Refused::Trimmed);
-        }
-        self.seen = mine.last().map_or(self.seen, |record| self.seen.max(sequence(record)));
-        self.pages.push(Page { shard: asked.shard.clone(), records: mine.len(), last: is_over });
-        let next = (!is_over).then(|| self.token(&asked.shard, read_through));
-        Ok((mine, next))
+    /// The engine's records after those that are known.
+    pub fn take_in(&mut self, records: Vec<Box<RawValue>>) {
+        let last = self.last();
+        let records = records.into_iter().filter_map(Record::read);
+        self.records.extend(records.filter(|record| record.sequence > last));
     }
 
-    /// The last record of each shard, out of all records of the engine.
-    pub fn tails(&self, records: &[Value]) -> BTreeMap<String, Option<Sequence>> {
-        let last = |shard: &Dealt| records.iter().filter(|record| shard.holds(record)).map(sequence).max();
+    /// The last record of the engine that is known.
+    pub fn last(&self) -> Sequence {
+        self.records.last().map_or(0, |record| record.sequence)
+    }
+
+    /// Deals: this shard's part of the next `limit` records of the engine (so there may be none although more come), and
+    /// the next iterator unless the shard ends here. All that the engine has must have been taken in.
+    pub fn deal(&mut self, asked: &Asked, limit: usize) -> Result<Dealings, Refused> {
+        let shard = self.find(&asked.shard)?;
+        let start = self.records.partition_point(|record| record.sequence <= asked.after);
+        let end = (start + limit).min(self.records.len());
+        let next = &self.records[start..end];
+        let mine: Vec<&Record> = next.iter().filter(|record| shard.holds(record)).collect();
+        if mine.iter().any(|record| record.sequence <= shard.horizon) {
+            return Err(Refused::Trimmed);
+        }
+        let read_through = next.last().map_or(asked.after, |record| record.sequence);
+        // All that it holds is known only when the engine was read beyond its end.
+        let all = end == self.records.len();
+        let is_over = shard.through.is_some_and(|through| read_through >= through || (all && self.last() >= through));
+        let dealings = Dealings {
+            records: mine.into_iter().map(|record| record.text.clone()).collect(),
+            next_shard_iterator: (!is_over).then(|| self.token(&asked.shard, read_through)),
+        };
+        self.pages.push(Page { shard: asked.shard.clone(), records: dealings.records.len(), last: is_over });
+        Ok(dealings)
+    }
+
+    /// The last known record of each shard.
+    pub fn tails(&self) -> BTreeMap<String, Option<Sequence>> {
+        let last =
+            |shard: &Dealt| self.records.iter().rfind(|record| shard.holds(record)).map(|record| record.sequence);
         self.shards.iter().map(|shard| (shard.id.clone(), last(shard))).collect()
     }
 
@@ -272,12 +309,38 @@ impl Deal {
     }
 }
 
+impl Record {
+    fn read(text: Box<RawValue>) -> Option<Self> {
+        #[derive(serde::Deserialize)]
+        struct Whole {
+            dynamodb: Change,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Change {
+            keys: Keys,
+            sequence_number: String,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "UPPERCASE")]
+        struct Keys {
+            pk: Text,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "UPPERCASE")]
+        struct Text {
+            s: String,
+        }
+        let whole: Whole = serde_json::from_str(text.get()).ok()?;
+        let sequence = whole.dynamodb.sequence_number.parse().ok()?;
+        Some(Self { hash: hash(&whole.dynamodb.keys.pk.s), sequence, text })
+    }
+}
+
 impl Dealt {
-    fn holds(&self, record: &Value) -> bool {
-        let sequence = sequence(record);
-        let within = sequence > self.after && self.through.is_none_or(|through| sequence <= through);
-        let partition = record["dynamodb"]["Keys"]["PK"]["S"].as_str().unwrap_or_default();
-        within && self.hashes.contains(&hash(partition))
+    fn holds(&self, record: &Record) -> bool {
+        let within = record.sequence > self.after && self.through.is_none_or(|through| record.sequence <= through);
+        within && self.hashes.contains(&record.hash)
     }
 
     /// A closed shard of which nothing is left is gone itself.
@@ -303,11 +366,6 @@ impl Dealt {
 /// As the API writes it.
 pub fn digits(sequence: Sequence) -> String {
     format!("{sequence:021}")
-}
-
-/// The place of a record; 0 if it has none.
-pub fn sequence(record: &Value) -> Sequence {
-    record["dynamodb"]["SequenceNumber"].as_str().and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
 /// FNV-1a, its bits mixed once more: the keys differ in their last letters only.

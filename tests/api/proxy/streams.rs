@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, StatusCode, body::Bytes, header};
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     call::Call,
-    deal::{Asked, Deal, Listing, Refused, Sequence, digits, sequence},
+    deal::{Asked, Deal, Listing, Refused, Sequence, digits},
     wire::{Broken, Wire, own, refusal},
 };
 
 /// The engine wants a signature to be there, and does not look at it.
 const SIGNATURE: &str = "AWS4-HMAC-SHA256 Credential=local/20260523/us-east-1/dynamodb/aws4_request, \
                          SignedHeaders=host;x-amz-date, Signature=0";
+
+/// Records a page at most.
+const PAGE: usize = 1000;
 
 /// The engine's stream and its one shard.
 #[derive(Clone, Debug)]
@@ -23,11 +27,19 @@ pub(super) struct Source {
     shard: String,
 }
 
+/// The engine's own answer of `GetRecords`.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct EnginePage {
+    records: Vec<Box<RawValue>>,
+    next_shard_iterator: String,
+}
+
 /// Why there is no answer of ours.
 enum Failure {
     Broken(Broken),
     /// The engine's own refusal, as it is.
-    Engine(StatusCode, Value),
+    Engine(StatusCode, Bytes),
     Refused(Refused),
 }
 
@@ -55,9 +67,9 @@ impl Wire {
             _ => return None,
         };
         Some(match answer {
-            Ok(answer) => Ok(response(StatusCode::OK, &answer)),
+            Ok(answer) => Ok(response(StatusCode::OK, answer)),
             Err(Failure::Broken(broken)) => Err(broken),
-            Err(Failure::Engine(status, answer)) => Ok(response(status, &answer)),
+            Err(Failure::Engine(status, answer)) => Ok(response(status, answer)),
             Err(Failure::Refused(refused)) => {
                 let (code, message) = refused.words();
                 Ok(refusal(400, code, message))
@@ -65,45 +77,39 @@ impl Wire {
         })
     }
 
-    async fn describe(&self, asked: &Value) -> Result<Value, Failure> {
+    async fn describe(&self, asked: &Value) -> Result<Bytes, Failure> {
         let filter = &asked["ShardFilter"];
         let listing = Listing {
             after: asked["ExclusiveStartShardId"].as_str(),
             limit: asked["Limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()),
             children_of: filter["ShardId"].as_str().filter(|_| filter["Type"] == "CHILD_SHARDS"),
         };
-        let mut answer = self.engine("DescribeStream", &json!({ "StreamArn": asked["StreamArn"] })).await?;
+        let mut answer: Value = self.engine("DescribeStream", &json!({ "StreamArn": asked["StreamArn"] })).await?;
         let (shards, next) = self.dealt(|deal| deal.list(listing));
         let stream = &mut answer["StreamDescription"];
         stream["Shards"] = Value::Array(shards);
         if let Some(next) = next {
             stream["LastEvaluatedShardId"] = json!(next);
         }
-        Ok(answer)
+        Ok(written(&answer))
     }
 
-    async fn iterator(&self, asked: &Value) -> Result<Value, Failure> {
+    async fn iterator(&self, asked: &Value) -> Result<Bytes, Failure> {
         let (shard, kind) = (text(&asked["ShardId"]), text(&asked["ShardIteratorType"]));
         let sequence = asked["SequenceNumber"].as_str().map(|digits| digits.parse().map_err(|_| Refused::Invalid));
         let sequence: Option<Sequence> = sequence.transpose()?;
         let latest = if kind == "LATEST" { self.latest().await? } else { 0 };
         let iterator = self.dealt(|deal| deal.iterator(shard, kind, sequence, latest))?;
-        Ok(json!({ "ShardIterator": iterator }))
+        Ok(written(&json!({ "ShardIterator": iterator })))
     }
 
-    async fn records(&self, asked: &Value) -> Result<Value, Failure> {
-        let limit = asked["Limit"].as_u64().unwrap_or(1000);
-        if !(1..=1000).contains(&limit) {
-            return Err(Refused::Invalid.into());
-        }
+    async fn records(&self, asked: &Value) -> Result<Bytes, Failure> {
+        let limit = asked["Limit"].as_u64().map_or(Some(PAGE), |limit| usize::try_from(limit).ok());
+        let limit = limit.filter(|limit| (1..=PAGE).contains(limit)).ok_or(Refused::Invalid)?;
         let place: Asked = self.dealt(|deal| deal.ask(text(&asked["ShardIterator"])))?;
-        let page = self.page_after(place.after, limit).await?;
-        let (records, next) = self.dealt(|deal| deal.deal(&place, page))?;
-        let mut answer = json!({ "Records": records });
-        if let Some(next) = next {
-            answer["NextShardIterator"] = json!(next);
-        }
-        Ok(answer)
+        self.catch_up().await?;
+        let dealings = self.dealt(|deal| deal.deal(&place, limit))?;
+        Ok(written(&dealings))
     }
 
     /// Closes a shard after everything that has happened so far; the names of its children.
@@ -121,34 +127,40 @@ impl Wire {
 
     /// The last record of each shard.
     pub(super) async fn tails(&self) -> Result<BTreeMap<String, Option<Sequence>>, Broken> {
-        let (mut records, mut after) = (Vec::new(), 0);
-        loop {
-            let page = self.page_after(after, 1000).await.map_err(|_| Broken)?;
-            let Some(last) = page.last().map(sequence) else { break };
-            after = last;
-            records.extend(page);
-        }
-        Ok(self.dealt(|deal| deal.tails(&records)))
+        self.catch_up().await.map_err(|_| Broken)?;
+        Ok(self.dealt(|deal| deal.tails()))
     }
 
-    /// The engine's records after this one.
-    async fn page_after(&self, after: Sequence, limit: u64) -> Result<Vec<Value>, Failure> {
-        let Source { arn, shard } = self.source().await?;
-        let mut place = json!({ "StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON" });
-        if after > 0 {
-            place["ShardIteratorType"] = json!("AFTER_SEQUENCE_NUMBER");
-            place["SequenceNumber"] = json!(digits(after));
+    /// Takes in what the engine has and we don't know yet; one at a time.
+    async fn catch_up(&self) -> Result<(), Failure> {
+        let mut next = self.next.lock().await;
+        loop {
+            let iterator = match next.take() {
+                Some(iterator) => iterator,
+                None => self.beginning().await?,
+            };
+            let read = json!({ "ShardIterator": iterator, "Limit": PAGE });
+            let page: EnginePage = self.engine("GetRecords", &read).await?;
+            *next = Some(page.next_shard_iterator);
+            let is_all = page.records.len() < PAGE;
+            self.dealt(|deal| deal.take_in(page.records));
+            if is_all {
+                return Ok(());
+            }
         }
-        let iterator = self.engine("GetShardIterator", &place).await?;
-        let read = json!({ "ShardIterator": iterator["ShardIterator"], "Limit": limit });
-        let mut page = self.engine("GetRecords", &read).await?;
-        Ok(page["Records"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    }
+
+    async fn beginning(&self) -> Result<String, Failure> {
+        let Source { arn, shard } = self.source().await?;
+        let place = json!({ "StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON" });
+        let begin: Value = self.engine("GetShardIterator", &place).await?;
+        Ok(text(&begin["ShardIterator"]).to_owned())
     }
 
     /// The engine tells it as the end of its open shard.
     async fn latest(&self) -> Result<Sequence, Failure> {
         let Source { arn, .. } = self.source().await?;
-        let told = self.engine("DescribeStream", &json!({ "StreamArn": arn })).await?;
+        let told: Value = self.engine("DescribeStream", &json!({ "StreamArn": arn })).await?;
         let range = &told["StreamDescription"]["Shards"][0]["SequenceNumberRange"];
         Ok(text(&range["EndingSequenceNumber"]).parse().unwrap_or_default())
     }
@@ -157,9 +169,9 @@ impl Wire {
         if let Some(source) = own(&self.source).clone() {
             return Ok(source);
         }
-        let streams = self.engine("ListStreams", &json!({})).await?;
+        let streams: Value = self.engine("ListStreams", &json!({})).await?;
         let arn = text(&streams["Streams"][0]["StreamArn"]).to_owned();
-        let told = self.engine("DescribeStream", &json!({ "StreamArn": arn })).await?;
+        let told: Value = self.engine("DescribeStream", &json!({ "StreamArn": arn })).await?;
         let shard = text(&told["StreamDescription"]["Shards"][0]["ShardId"]).to_owned();
         let source = Source { arn, shard };
         *own(&self.source) = Some(source.clone());
@@ -167,7 +179,7 @@ impl Wire {
     }
 
     /// Asks the engine something of our own.
-    async fn engine(&self, operation: &str, body: &Value) -> Result<Value, Failure> {
+    async fn engine<T: DeserializeOwned>(&self, operation: &str, body: &Value) -> Result<T, Failure> {
         let request = Request::post(&self.upstream)
             .header(header::CONTENT_TYPE, "application/x-amz-json-1.0")
             .header(header::AUTHORIZATION, SIGNATURE)
@@ -177,8 +189,11 @@ impl Wire {
         let answer = self.client.request(request.map_err(|_| Broken)?).await.map_err(|_| Broken)?;
         let status = answer.status();
         let body = answer.into_body().collect().await.map_err(|_| Broken)?.to_bytes();
-        let answer: Value = serde_json::from_slice(&body).map_err(|_| Broken)?;
-        if status.is_success() { Ok(answer) } else { Err(Failure::Engine(status, answer)) }
+        if status.is_success() {
+            Ok(serde_json::from_slice(&body).map_err(|_| Broken)?)
+        } else {
+            Err(Failure::Engine(status, body))
+        }
     }
 
     /// Only called when the stream is dealt; else it is dealt into one.
@@ -191,8 +206,12 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn response(status: StatusCode, body: &Value) -> Response<Full<Bytes>> {
-    let mut answer = Response::new(Full::new(Bytes::from(body.to_string())));
+fn written(answer: &impl serde::Serialize) -> Bytes {
+    serde_json::to_vec(answer).unwrap_or_default().into()
+}
+
+fn response(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
+    let mut answer = Response::new(Full::new(body));
     *answer.status_mut() = status;
     let json = header::HeaderValue::from_static("application/x-amz-json-1.0");
     answer.headers_mut().insert(header::CONTENT_TYPE, json);

@@ -38,6 +38,8 @@ pub(super) struct Wire {
     /// The engine's shard as several, if it is to be.
     pub deal: Mutex<Option<Deal>>,
     pub source: Mutex<Option<Source>>,
+    /// Where reading the engine's shard goes on; held by the one who reads.
+    pub next: tokio::sync::Mutex<Option<String>>,
     pub down: AtomicBool,
     pub rules: Mutex<Vec<Rule>>,
     pub gates: Mutex<Vec<(Calls, Arc<GateState>)>>,
@@ -66,6 +68,7 @@ impl Wire {
             client: Client::builder(TokioExecutor::new()).build(straight),
             deal: Mutex::default(),
             source: Mutex::default(),
+            next: tokio::sync::Mutex::default(),
             down: AtomicBool::new(false),
             rules: Mutex::default(),
             gates: Mutex::default(),

@@ -4,34 +4,37 @@ use super::*;
 
 const FIRST: Sequence = 100_000_000_000_000_000_000;
 
-fn record(partition: &str, n: Sequence) -> Value {
-    json!({"dynamodb": {"Keys": {"PK": {"S": partition}, "SK": {"S": "STAMP#001"}}, "SequenceNumber": digits(FIRST + n)}})
+fn record(partition: &str, n: Sequence) -> Box<RawValue> {
+    let keys = json!({"PK": {"S": partition}, "SK": {"S": "STAMP#001"}});
+    let record = json!({"eventName": "INSERT", "dynamodb": {"Keys": keys, "SequenceNumber": digits(FIRST + n)}});
+    RawValue::from_string(record.to_string()).unwrap()
+}
+
+fn sequence(record: &RawValue) -> Sequence {
+    let record: Value = serde_json::from_str(record.get()).unwrap();
+    record["dynamodb"]["SequenceNumber"].as_str().unwrap().parse().unwrap()
 }
 
 /// An engine with a record for each of these people, one after the other.
-fn engine(people: usize) -> Vec<Value> {
+fn engine(people: usize) -> Vec<Box<RawValue>> {
     (0..people).map(|n| record(&format!("EVENT#e#USER#U{n:032x}"), n as Sequence)).collect()
 }
 
-fn page(engine: &[Value], after: Sequence, limit: usize) -> Vec<Value> {
-    engine.iter().filter(|record| sequence(record) > after).take(limit).cloned().collect()
-}
-
 /// Reads a shard from its beginning, until it ends or `engine` has nothing more.
-fn read(deal: &mut Deal, shard: &str, engine: &[Value]) -> (Vec<Sequence>, Option<String>) {
+fn read(deal: &mut Deal, shard: &str, engine: &[Box<RawValue>]) -> (Vec<Sequence>, Option<String>) {
     let begin = deal.iterator(shard, "TRIM_HORIZON", None, 0).unwrap();
     go_on(deal, &begin, engine)
 }
 
-fn go_on(deal: &mut Deal, iterator: &str, engine: &[Value]) -> (Vec<Sequence>, Option<String>) {
+fn go_on(deal: &mut Deal, iterator: &str, engine: &[Box<RawValue>]) -> (Vec<Sequence>, Option<String>) {
+    deal.take_in(engine.to_vec());
     let (mut read, mut iterator) = (Vec::new(), iterator.to_owned());
     loop {
         let asked = deal.ask(&iterator).unwrap();
-        let page = page(engine, asked.after, 7);
-        let is_tip = page.is_empty();
-        let (records, next) = deal.deal(&asked, page).unwrap();
-        read.extend(records.iter().map(sequence));
-        match next {
+        let is_tip = asked.after >= deal.last();
+        let dealings = deal.deal(&asked, 7).unwrap();
+        read.extend(dealings.records.iter().map(|record| sequence(record)));
+        match dealings.next_shard_iterator {
             Some(next) if !is_tip => iterator = next,
             next => return (read, next),
         }
@@ -59,15 +62,15 @@ fn every_record_lies_in_one_shard_and_each_shard_gets_some() {
         found.extend(records);
     }
     found.sort_unstable();
-    assert_eq!(found, engine.iter().map(sequence).collect::<Vec<_>>());
+    assert_eq!(found, engine.iter().map(|record| sequence(record)).collect::<Vec<_>>());
 }
 
 #[test]
 fn one_partition_stays_in_one_shard() {
-    let deal = Deal::into(4);
+    let mut deal = Deal::into(4);
     let shard = deal.shard_of("EVENT#e#USER#U1").to_owned();
-    let records: Vec<Value> = (0..5).map(|n| record("EVENT#e#USER#U1", n)).collect();
-    let tails = deal.tails(&records);
+    deal.take_in((0..5).map(|n| record("EVENT#e#USER#U1", n)).collect());
+    let tails = deal.tails();
     assert_eq!(tails.iter().filter(|(_, last)| last.is_some()).collect::<Vec<_>>(), [(&shard, &Some(FIRST + 4))]);
 }
 
@@ -76,6 +79,7 @@ fn a_split_shard_ends_where_its_children_begin() {
     let (mut deal, engine) = (Deal::into(2), engine(100));
     let parent = deal.ids().remove(0);
     let begin = deal.iterator(&parent, "TRIM_HORIZON", None, 0).unwrap();
+    deal.take_in(engine[..30].to_vec());
     let made = deal.close(&parent, FIRST + 49, 2);
     assert_eq!(children(&mut deal, &parent), made);
 
@@ -198,7 +202,8 @@ fn trimmed_records_are_missed_only_by_who_has_not_read_them() {
     deal.trim(&shard, FIRST + 7);
 
     let asked = deal.ask(&early).unwrap();
-    assert_eq!(deal.deal(&asked, page(&engine, asked.after, 1000)), Err(Refused::Trimmed));
+    deal.take_in(engine.clone());
+    assert_eq!(deal.deal(&asked, 1000).unwrap_err(), Refused::Trimmed);
     assert_eq!(go_on(&mut deal, &late, &engine).0.len(), 2);
     assert_eq!(read(&mut deal, &shard, &engine).0.len(), 2, "the horizon is behind what is gone");
 }
