@@ -12,6 +12,7 @@ use super::{
     flex::FlexCommand,
     logging,
     serve::{ConsumeArgs, ServeArgs},
+    stats::StatsArgs,
     table::TableArgs,
     users::UsersArgs,
 };
@@ -33,7 +34,7 @@ pub enum Command {
     Admin(AdminCommand),
     /// The stream consumer alone
     Consume(ConsumeArgs),
-    /// Notices that left the ordinary path
+    /// What became of notices; send them again
     Deliveries(DeliveriesArgs),
     /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally (no command means this)
     #[cfg(feature = "dev")]
@@ -45,6 +46,8 @@ pub enum Command {
     Flex(FlexCommand),
     /// The HTTP API
     Serve(ServeArgs),
+    /// Counts of a rally
+    Stats(StatsArgs),
     /// The two tables
     Table(TableArgs),
     /// Participants by registration time

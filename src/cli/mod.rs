@@ -12,6 +12,7 @@ pub mod flex;
 pub mod logging;
 pub mod serve;
 pub mod service;
+pub mod stats;
 pub mod store;
 pub mod table;
 pub mod users;
@@ -70,6 +71,7 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
         Command::Serve(args) => serve::serve(args).await,
+        Command::Stats(args) => stats::execute(args, &mut io::stdout().lock()).await,
         Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
         Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
     }

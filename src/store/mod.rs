@@ -11,11 +11,13 @@
 //! | [`rallies`] | the same, cached |
 //! | [`listing`] | lists by index, page by page and as one |
 //! | [`notices`] | the delivery's marks |
+//! | [`counts`] | counts by event and hour |
 //! | [`stream`], [`progress`] | the table's stream, and how far it was read |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
 
 pub mod client;
+pub mod counts;
 pub mod items;
 pub mod keys;
 pub mod listing;

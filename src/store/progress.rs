@@ -11,18 +11,26 @@
 
 mod items;
 
-use std::{collections::HashMap, fmt};
-
-use aws_sdk_dynamodb::{
-    operation::{delete_item::DeleteItemError, update_item::builders::UpdateItemFluentBuilder},
-    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld},
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
 };
 
-use crate::domain::time::Timestamp;
+use aws_sdk_dynamodb::{
+    operation::{
+        delete_item::DeleteItemError, transact_write_items::TransactWriteItemsError,
+        update_item::builders::UpdateItemFluentBuilder,
+    },
+    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
+};
+
+use crate::domain::{counts::Counts, time::Timestamp};
 
 use super::{
     Store, StoreError,
+    counts::{HourOfEvent, ShardCounts},
     guard::{Guarded, guarded},
+    items::Item,
     stream::{ListedShard, SequenceNumber, ShardId},
 };
 
@@ -158,17 +166,28 @@ pub enum Hold {
 pub struct Consumers {
     store: Store,
     partition: String,
+    stream_arn: String,
 }
 
 impl Store {
     /// The progress of the consumer `name` (two consumers of one stream must not share a name) on a stream.
     #[must_use]
     pub fn consumers(&self, name: &str, stream_arn: &str) -> Consumers {
-        Consumers { store: self.clone(), partition: format!("CONSUMER#{name}#STREAM#{stream_arn}") }
+        Consumers {
+            store: self.clone(),
+            partition: format!("CONSUMER#{name}#STREAM#{stream_arn}"),
+            stream_arn: stream_arn.to_owned(),
+        }
     }
 }
 
 impl Consumers {
+    /// Where the counts of one of its shards are.
+    #[must_use]
+    pub fn counts_of(&self, shard: &ShardId) -> ShardCounts {
+        self.store.shard_counts(&self.stream_arn, shard)
+    }
+
     /// Everything, consistent: one Query (a page per 1 MB, which is thousands of shards).
     pub async fn board(&self) -> Result<Board, StoreError> {
         let mut board = Board::default();
@@ -237,29 +256,55 @@ impl Consumers {
         hold: Hold,
         now: Timestamp,
     ) -> Result<Saved, StoreError> {
-        let (set, removed, values) = items::progress(reached);
-        let removed = if hold == Hold::Release { [removed, vec!["#owner"]].concat() } else { removed };
-        let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
+        let Written { expression, names, values } = Written::of(lease, reached, hold, now);
         let update = self
             .update(items::shard_key(&lease.shard))
-            .update_expression(format!("SET beat = beat + :one, updatedAt = :now{set}{remove}"))
-            .condition_expression("#owner = :me AND fence = :fence")
-            .expression_attribute_names("#owner", "owner")
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":me", AttributeValue::S(lease.owner.as_str().to_owned()))
-            .expression_attribute_values(":fence", number(lease.fence))
-            .expression_attribute_values(":now", AttributeValue::S(now.to_string()));
-        let update =
-            values.into_iter().fold(update, |update, (name, value)| update.expression_attribute_values(name, value));
+            .update_expression(expression)
+            .condition_expression(HOLDS)
+            .set_expression_attribute_names(Some(names))
+            .set_expression_attribute_values(Some(values));
         Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
             Guarded::Done => Saved::Yes,
-            Guarded::Refused(found) => {
-                let found = found.as_ref().map(items::shard).transpose()?;
-                // Our own release, whose answer got lost, has taken the owner away already.
-                let ours = found.is_some_and(|item| item.owner.is_none() && item.fence == lease.fence);
-                if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost }
-            }
+            Guarded::Refused(found) => refused(found.as_ref(), lease, hold)?,
         })
+    }
+
+    /// The same, and in the same transaction the counts of what the checkpoint has passed: absolute values, so that
+    /// repeating it is as harmless. At most 99 of them (a transaction has 100 actions).
+    pub async fn save_counting(
+        &self,
+        lease: &Lease,
+        reached: &Reached,
+        hold: Hold,
+        now: Timestamp,
+        counts: (&ShardCounts, &BTreeMap<HourOfEvent, Counts>),
+    ) -> Result<Saved, StoreError> {
+        let Written { expression, names, values } = Written::of(lease, reached, hold, now);
+        let update = Update::builder()
+            .table_name(&self.store.tables.consumers)
+            .set_key(Some(self.key(items::shard_key(&lease.shard))))
+            .update_expression(expression)
+            .condition_expression(HOLDS)
+            .set_expression_attribute_names(Some(names))
+            .set_expression_attribute_values(Some(values))
+            .return_values_on_condition_check_failure(AllOld)
+            .build()
+            .map_err(StoreError::broken)?;
+        let puts = counts.0.puts(counts.1)?.into_iter().map(|put| TransactWriteItem::builder().put(put).build());
+        let actions = std::iter::once(TransactWriteItem::builder().update(update).build()).chain(puts).collect();
+        let failure = match self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await {
+            Ok(_) => return Ok(Saved::Yes),
+            Err(failure) => failure,
+        };
+        let cancelled = match failure.as_service_error() {
+            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled,
+            _ => return Err(failure.into()),
+        };
+        match cancelled.cancellation_reasons().first() {
+            Some(reason) if reason.code() == Some("ConditionalCheckFailed") => refused(reason.item(), lease, hold),
+            // A conflict, a throttle: nothing was written, and it may be repeated.
+            _ => Err(StoreError::Unavailable(failure.into())),
+        }
     }
 
     /// Shows the others that a worker without a shard is there.
@@ -300,6 +345,43 @@ impl Consumers {
     fn key(&self, sort: String) -> HashMap<String, AttributeValue> {
         items::key(&self.partition, sort)
     }
+}
+
+/// The condition of every write of a lease's holder.
+const HOLDS: &str = "#owner = :me AND fence = :fence";
+
+/// A write of the holder, as an Update says it.
+struct Written {
+    expression: String,
+    names: HashMap<String, String>,
+    values: HashMap<String, AttributeValue>,
+}
+
+impl Written {
+    fn of(lease: &Lease, reached: &Reached, hold: Hold, now: Timestamp) -> Self {
+        let (set, removed, mut values) = items::progress(reached);
+        let removed = if hold == Hold::Release { [removed, vec!["#owner"]].concat() } else { removed };
+        let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
+        values.extend([
+            (":one".to_owned(), number(1)),
+            (":me".to_owned(), AttributeValue::S(lease.owner.as_str().to_owned())),
+            (":fence".to_owned(), number(lease.fence)),
+            (":now".to_owned(), AttributeValue::S(now.to_string())),
+        ]);
+        Self {
+            expression: format!("SET beat = beat + :one, updatedAt = :now{set}{remove}"),
+            names: HashMap::from([("#owner".to_owned(), "owner".to_owned())]),
+            values,
+        }
+    }
+}
+
+/// What a refused write of a holder means.
+fn refused(found: Option<&Item>, lease: &Lease, hold: Hold) -> Result<Saved, StoreError> {
+    let found = found.map(items::shard).transpose()?;
+    // Our own release, whose answer got lost, has taken the owner away already.
+    let ours = found.is_some_and(|item| item.owner.is_none() && item.fence == lease.fence);
+    Ok(if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost })
 }
 
 fn number(value: u64) -> AttributeValue {

@@ -40,7 +40,7 @@ use stamp_rally::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::proxy::Proxy;
+use super::{proxy::Proxy, tables::make_the_articles_table};
 
 pub const RALLY: &str = "stamp-rally-202606";
 pub const CHANNEL: &str = "main";
@@ -101,6 +101,17 @@ impl House {
 
     /// A house without a rally.
     pub async fn empty(story: &'static str) -> Self {
+        Self::built(story, async |clients| drop(create(&clients.table, &TableNames::default()).await.unwrap())).await
+    }
+
+    /// A house with the demo rally, over a table as the source article describes it.
+    pub async fn over_the_articles_table(story: &'static str) -> Self {
+        let house = Self::built(story, make_the_articles_table).await;
+        house.set_up_the_rally().await;
+        house
+    }
+
+    async fn built(story: &'static str, make_tables: impl AsyncFnOnce(&Clients)) -> Self {
         let engine = Engine::start(free_port(), Storage::Memory).unwrap();
         let wire = Proxy::start(&engine.endpoint_url()).unwrap();
         let channels = vec![
@@ -111,7 +122,7 @@ impl House {
         let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
         let clients = Clients::at(&wire.endpoint_url(), &pace);
         let tables = TableNames::default();
-        create(&clients.table, &tables).await.unwrap();
+        make_tables(&clients).await;
         let records = Store::new(clients.table.clone(), tables);
         let clock = Arc::new(HandClock::at_now());
         let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
@@ -343,6 +354,10 @@ impl Organiser<'_> {
 
     pub async fn get(&self, path: &str) -> Answer {
         Answer::to(self.request(Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::POST, path)).await
     }
 
     pub async fn put_event(&self, id: &str, event: &Value) -> Answer {

@@ -134,18 +134,19 @@ impl Parts {
                     self.goes_on.notify_one();
                 }
                 tries.accepted = Some((self.clock.now(), accepted));
+                tries.spoken_for = matter.facts.spoken_for(&call.notice.key);
                 self.mark(call, tries).await
             }
             Err(error) => self.push_failed(channel, call, tries, began, matter.tried_at, error).await,
         }
     }
 
-    /// Marks what LINE accepted. A resend speaks for the notice it repeats: that one leaves its special state, so that
-    /// nobody sends it again; the resend itself is marked last, because its mark ends the work.
+    /// Marks what LINE accepted. A resend speaks for the notices that it repeats: they leave their special states, so
+    /// that nobody sends them again; the resend itself is marked last, because its mark ends the work.
     pub(super) async fn mark(&self, call: &Call, tries: &mut Tries) -> Result<Pass, StoreError> {
         let Some((at, Accepted { request_id, .. })) = &tries.accepted else { return Ok(Pass::Again) };
-        if let NoticeKey::Resend { stamp_id, .. } = &call.notice.key {
-            let repeated = NoticeId { key: NoticeKey::Stamp(stamp_id.clone()), ..call.notice.clone() };
+        for key in &tries.spoken_for {
+            let repeated = NoticeId { key: key.clone(), ..call.notice.clone() };
             self.store.mark_sent(&repeated, *at, request_id.as_deref()).await?;
         }
         let marked = self.store.mark_sent(&call.notice, *at, request_id.as_deref()).await?;
@@ -223,7 +224,9 @@ impl Parts {
         if may_be_accepted {
             return Some(Verdict::unknown());
         }
-        let over = call.path == Path::Held && rally.event.window.is_over(now);
+        // A resend that was asked for after the end was not parked when the event ended.
+        let asked_after = matter.number > 0 && rally.event.window.is_over(call.since);
+        let over = call.path == Path::Held && rally.event.window.is_over(now) && !asked_after;
         over.then(|| match matter.tried_at {
             Some(_) => Verdict::of(ParkedState::Unknown, "event_ended"),
             None => Verdict::of(ParkedState::Expired, "event_ended"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::domain::time::Timestamp;
+use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::stream::{Change, Iterator, Record, RecordsPage, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
@@ -180,9 +180,13 @@ impl Shard {
                 None
             }
         };
+        let tick = if let Change::Inserted(fact) = &record.change { Tick::of(fact) } else { None };
         let Some(ticket) = self.window.read(record.sequence, record.at, called.as_ref().map(|(_, at)| *at)) else {
             return;
         };
+        if let Some(tick) = tick {
+            self.window.counts(ticket, tick);
+        }
         let Some((notice, at)) = called else { return self.window.finish(ticket) };
         // The older of both: clocks differ, and the stream need not tell when a record was made.
         let since = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };

@@ -19,11 +19,11 @@ use stamp_rally::{
     dev::engine::{Engine, Storage},
     domain::{
         event::{Event, IndexShards},
-        fact::{Completed, User, UserStamp},
+        fact::{Completed, Friendship, Resend, User, UserStamp},
         ids::{EventId, LineUserId, RequestId},
         notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState, PushRefused},
         stamp::StampMaster,
-        time::Timestamp,
+        time::{TimeZone, Timestamp},
     },
     store::{
         Store,

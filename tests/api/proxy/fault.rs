@@ -26,6 +26,8 @@ pub enum Fault {
 /// How often.
 #[derive(Clone, Debug)]
 pub enum Often {
+    /// Each time, once so many have passed.
+    After(u32),
     /// Each time.
     Always,
     /// This many times, then never again.
@@ -61,8 +63,12 @@ impl Rule {
 
     fn applies(&mut self) -> bool {
         match &mut self.often {
-            Often::Always => true,
+            Often::Always | Often::After(0) => true,
             Often::Next(0) => false,
+            Often::After(left) => {
+                *left -= 1;
+                false
+            }
             Often::Next(left) => {
                 *left -= 1;
                 true
