@@ -17,3 +17,4 @@ mod second_engine;
 mod stats;
 mod store;
 mod tables;
+mod workers;

@@ -142,6 +142,18 @@ impl House {
     }
 
     pub fn worker(&self) -> Worker {
+        self.worker_over(&self.clients)
+    }
+
+    /// One with connections of its own, so that nobody else's wait when its thread is stopped.
+    pub fn worker_elsewhere(&self) -> Worker {
+        let name = format!("worker elsewhere {}", self.workers.load(Ordering::Relaxed));
+        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Owned(name), ..Pace::worker() };
+        self.worker_over(&Clients::at(&self.proxy.endpoint_url(), &pace))
+    }
+
+    fn worker_over(&self, clients: &Clients) -> Worker {
+        let store = Store::new(clients.table.clone(), TableNames::default());
         let clock: Clock = self.clock.clone();
         let base = self.line.base_url().parse().unwrap();
         let platform = Platform::new(&base, Duration::from_secs(3)).unwrap();
@@ -150,8 +162,8 @@ impl House {
             (name.parse::<ChannelName>().unwrap(), Messenger::new(platform.clone(), access, clock.clone()))
         };
         let delivery = Delivery::new(DeliveryParts {
-            store: self.store.clone(),
-            rallies: Rallies::new(self.store.clone(), clock.clone()),
+            store: store.clone(),
+            rallies: Rallies::new(store.clone(), clock.clone()),
             messengers: HashMap::from(["main", "other"].map(messenger)),
             clock: clock.clone(),
             settings: self.settings.clone(),
@@ -159,7 +171,7 @@ impl House {
         });
         let n = self.workers.fetch_add(1, Ordering::Relaxed);
         let me = WorkerId::from(format!("worker-{n}"));
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, me)
+        Worker::new(delivery, store, clients.streams.clone(), clock, me)
     }
 
     pub async fn put_event(&self, id: &str, channel: &str, completion: Option<Value>) -> Event {
@@ -227,7 +239,7 @@ impl House {
         self.board().await.candidates.len()
     }
 
-    async fn board(&self) -> Board {
+    pub async fn board(&self) -> Board {
         let arn = self.store.stream_arn().await.unwrap().unwrap();
         self.store.consumers("delivery", &arn).board().await.unwrap()
     }

@@ -2,6 +2,6 @@
 
 mod happy;
 mod held;
-mod house;
+pub mod house;
 mod trouble;
 mod workers;

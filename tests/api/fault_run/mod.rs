@@ -79,7 +79,7 @@ fn tell(line: &str) {
 }
 
 /// Asks again and again until there is an answer; tells what was waited for if there is none in time.
-async fn until<T>(what: &str, limit: Duration, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+pub async fn until<T>(what: &str, limit: Duration, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(answer) = ask().await {

@@ -142,7 +142,8 @@ impl Stage {
         self.control("PATCH", "/settings", &json!({ "latencyMs": { "push": 20 } })).await;
     }
 
-    /// What the processes are told: everything is where the stage is, and little is waited for.
+    /// What the processes are told: everything is where the stage is, and little is waited for. They do little at once, so
+    /// that a store on a busy machine still renews leases of a second.
     pub fn variables(&self) -> BTreeMap<&'static str, String> {
         let channels = json!({ CHANNEL: {
             "login_channel_ids": ["1000000001"], "messaging_channel_id": "2000000001", "channel_secrets": [SECRET],
@@ -156,6 +157,7 @@ impl Stage {
             ("STAMP_RALLY__LINE__API_BASE_URL", self.line.base_url()),
             ("STAMP_RALLY__LINE__CHANNELS", channels.to_string()),
             ("STAMP_RALLY__LINE__TIMEOUT_MS", "500".to_owned()),
+            ("STAMP_RALLY__DELIVERY__CONCURRENCY", "8".to_owned()),
             ("STAMP_RALLY__DELIVERY__LEASE_MS", "1000".to_owned()),
             ("STAMP_RALLY__DELIVERY__HOLD_PROBE_MS", "500".to_owned()),
             ("STAMP_RALLY__DELIVERY__POLL_INTERVAL_MS", "100".to_owned()),

@@ -9,7 +9,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     call::Call,
-    deal::{Asked, Deal, Listing, Refused, Sequence, digits},
+    deal::{Asked, Deal, Listing, Refused, Sequence},
     wire::{Broken, Wire, own, refusal},
 };
 
