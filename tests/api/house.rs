@@ -162,7 +162,7 @@ impl House {
         main.login_channel_secret = Some(LOGIN_SECRET.to_owned());
         let channels = vec![main, ChannelSettings::new("other", "1000000002", "2000000002", "another-secret")];
         let line = StandIn::start(free_port(), &Memory::InMemory, channels).unwrap();
-        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
+        let pace = unhurried(story);
         let clients = Clients::at(&wire.endpoint_url(), &pace);
         let tables = TableNames::default();
         match fittings.tables {
@@ -366,6 +366,19 @@ fn admin_tokens() -> AdminTokens {
         token("viewer", Role::Viewer, Events::All),
         token("neighbour", Role::Admin, Events::These(["another-rally".parse().unwrap()].into())),
     ])
+}
+
+/// Waits as long as a busy machine needs: how long the program waits is no story of these houses.
+fn unhurried(story: &'static str) -> Pace {
+    Pace {
+        connect: Duration::from_secs(10),
+        item_attempt: Duration::from_secs(20),
+        stream_attempt: Duration::from_secs(20),
+        operation: Duration::from_mins(1),
+        first_pause: Duration::from_millis(1),
+        budget: Cow::Borrowed(story),
+        ..Pace::request()
+    }
 }
 
 fn free_port() -> TcpListener {

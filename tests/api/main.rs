@@ -7,10 +7,11 @@ mod backfill;
 mod bad_input;
 mod claims;
 mod commands;
+mod dealing;
 mod delivery;
+mod fault_run;
 mod faults;
 mod house;
-#[cfg(feature = "lambda")]
 mod lambda;
 mod organiser;
 mod processes;
@@ -23,3 +24,5 @@ mod store;
 mod tables;
 mod tokens;
 mod webhook;
+mod workers;
+#[cfg(feature = "lambda")]

@@ -144,18 +144,30 @@ impl House {
 
     /// The handler alone, at full pace.
     pub fn delivery(&self) -> Delivery {
-        let delivery = self.handler();
+        let delivery = self.handler(&self.store);
         delivery.set_share(self.settings.pushes_per_second, Duration::ZERO);
         delivery
     }
 
     pub fn worker(&self) -> Worker {
-        let n = self.workers.fetch_add(1, Ordering::Relaxed);
-        let (clock, me) = (self.clock.clone(), WorkerId::from(format!("worker-{n}")));
-        Worker::new(self.handler(), self.store.clone(), self.clients.streams.clone(), clock, me)
+        self.worker_over(&self.clients)
     }
 
-    fn handler(&self) -> Delivery {
+    /// One with connections of its own, so that nobody else's wait when its thread is stopped.
+    pub fn worker_elsewhere(&self) -> Worker {
+        let name = format!("worker elsewhere {}", self.workers.load(Ordering::Relaxed));
+        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Owned(name), ..Pace::worker() };
+        self.worker_over(&Clients::at(&self.proxy.endpoint_url(), &pace))
+    }
+
+    fn worker_over(&self, clients: &Clients) -> Worker {
+        let store = Store::new(clients.table.clone(), TableNames::default());
+        let n = self.workers.fetch_add(1, Ordering::Relaxed);
+        let (clock, me) = (self.clock.clone(), WorkerId::from(format!("worker-{n}")));
+        Worker::new(self.handler(&store), store, clients.streams.clone(), clock, me)
+    }
+
+    fn handler(&self, store: &Store) -> Delivery {
         let clock: Clock = self.clock.clone();
         let base = self.line.base_url().parse().unwrap();
         let platform = Platform::new(&base, Duration::from_secs(3)).unwrap();
@@ -164,8 +176,8 @@ impl House {
             (name.parse::<ChannelName>().unwrap(), Messenger::new(platform.clone(), access, clock.clone()))
         };
         Delivery::new(DeliveryParts {
-            store: self.store.clone(),
-            rallies: Rallies::new(self.store.clone(), clock.clone()),
+            store: store.clone(),
+            rallies: Rallies::new(store.clone(), clock.clone()),
             messengers: HashMap::from(["main", "other"].map(messenger)),
             clock: clock.clone(),
             settings: self.settings.clone(),
@@ -238,7 +250,7 @@ impl House {
         self.board().await.candidates.len()
     }
 
-    async fn board(&self) -> Board {
+    pub async fn board(&self) -> Board {
         let arn = self.store.stream_arn().await.unwrap().unwrap();
         self.store.consumers("delivery", &arn).board().await.unwrap()
     }

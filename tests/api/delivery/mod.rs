@@ -3,6 +3,6 @@
 mod batch;
 mod happy;
 mod held;
-mod house;
+pub mod house;
 mod trouble;
 mod workers;
