@@ -12,6 +12,7 @@ mod delivery;
 mod fault_run;
 mod faults;
 mod house;
+#[cfg(feature = "lambda")]
 mod lambda;
 mod organiser;
 mod processes;
@@ -25,4 +26,3 @@ mod tables;
 mod tokens;
 mod webhook;
 mod workers;
-#[cfg(feature = "lambda")]
