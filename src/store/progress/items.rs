@@ -271,6 +271,7 @@ mod tests {
         let mut board = Board::default();
         read_into(&mut board, &item).unwrap();
         assert_eq!(board, Board { batches: vec![span], ..Board::default() });
+        assert_eq!(all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Stream }], "reconcile reads it too");
     }
 
     #[test]
