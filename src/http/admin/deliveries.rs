@@ -16,6 +16,7 @@ use crate::http::{
     answer,
     app::App,
     auth::{Operator, Viewer},
+    body::NoBody,
     problem::ApiError,
 };
 use crate::store::participants::Recorded;
@@ -55,6 +56,7 @@ pub async fn resend(
     operator: Operator,
     app: Data<App>,
     path: Path<(EventId, LineUserId, StampId)>,
+    _: NoBody,
 ) -> Result<HttpResponse, ApiError> {
     let (event_id, who, stamp_id) = path.into_inner();
     app.stored_event(&event_id).await?;
