@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::processes::{
     Participant, eventually,
-    serve::{Site, address},
+    site::{Site, address},
 };
 
 #[tokio::test]

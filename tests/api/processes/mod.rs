@@ -3,7 +3,8 @@
 mod kills;
 mod permissions;
 mod refusals;
-pub mod serve;
+mod serve;
+pub mod site;
 mod skeleton;
 
 use std::{

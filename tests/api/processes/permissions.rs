@@ -9,7 +9,7 @@ use stamp_rally::store::client::{Clients, Pace};
 
 use super::{
     Participant, client, eventually,
-    serve::{Site, address, engine},
+    site::{Site, address, engine},
 };
 use crate::{
     house::{Answer, RALLY},
