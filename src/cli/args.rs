@@ -4,6 +4,8 @@ use std::{env, path::PathBuf};
 
 #[cfg(feature = "dev")]
 use super::dev::DevArgs;
+#[cfg(feature = "lambda")]
+use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
@@ -11,6 +13,7 @@ use super::{
     event::EventArgs,
     flex::FlexCommand,
     logging,
+    reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
     stats::StatsArgs,
     table::TableArgs,
@@ -44,6 +47,11 @@ pub enum Command {
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
+    /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
+    #[cfg(feature = "lambda")]
+    Lambda(LambdaArgs),
+    /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
+    Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
     /// Counts of a rally

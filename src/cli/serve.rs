@@ -43,6 +43,5 @@ pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
     service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
     let worker = parts.worker(&clients)?;
-    tracing::info!("consuming");
     service::run(None, Some(worker), shutdown).await
 }

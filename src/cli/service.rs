@@ -74,15 +74,27 @@ impl<'a> Service<'a> {
     /// The consumer of the table's stream.
     pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
         let store = store(self.settings, clients);
-        let delivery = Delivery::new(DeliveryParts {
+        let delivery = self.delivery(&store, Patience::default())?;
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
+    /// What brings notices to LINE.
+    pub fn delivery(&self, store: &Store, patience: Patience) -> anyhow::Result<Delivery> {
+        Ok(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.by_channel(|channel| self.messenger(channel))?,
             store: store.clone(),
             clock: self.clock.clone(),
             settings: delivery_settings(&self.settings.delivery),
-            patience: Patience::default(),
-        });
-        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+            patience,
+        }))
+    }
+
+    /// Time, as everything here sees it.
+    #[cfg(feature = "lambda")]
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     fn verifier_settings(&self) -> VerifierSettings {

@@ -124,6 +124,12 @@ impl Window {
         self.last_read.as_ref()
     }
 
+    /// The first record that isn't finished.
+    #[must_use]
+    pub fn first_unfinished(&self) -> Option<&SequenceNumber> {
+        self.entries.front().map(|entry| &entry.sequence)
+    }
+
     /// How many records are between checkpoint and the last one read.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -145,13 +151,7 @@ impl Window {
     /// The oldest and the newest fact among the unfinished records.
     #[must_use]
     pub fn unfinished(&self) -> Option<FactSpan> {
-        let facts = self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact);
-        facts.fold(None, |span: Option<FactSpan>, at| {
-            Some(span.map_or(FactSpan { from: at, through: at }, |span| FactSpan {
-                from: span.from.min(at),
-                through: span.through.max(at),
-            }))
-        })
+        FactSpan::around(self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact))
     }
 }
 

@@ -34,7 +34,9 @@ use crate::domain::{
 };
 
 pub use index::{Gsi1Key, Gsi2Key};
-pub(super) use index::{events_partition, holders_partition, masters_partition, parked_partition, users_partition};
+pub(super) use index::{
+    events_partition, holders_partition, masters_partition, parked_partition, timed_user, users_partition,
+};
 pub use shard::Shard;
 
 /// Names one item among all: a primary key.

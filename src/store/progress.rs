@@ -7,9 +7,17 @@
 //! | PK | SK | holds |
 //! | --- | --- | --- |
 //! | `CONSUMER#{name}#STREAM#{arn}` | `SHARD#{shardId}` | lease and progress of one shard |
-//! | the same | `WORKER#{id}` | a worker that waits for a lease |
+//! | the same | `WORKER#{id}` | a worker that waits for a lease, or pushes without one |
+//! | the same | `BATCH#{sequence}` | a batch that a function was handed and has not finished |
+//! | `CONSUMER#{name}#RECONCILE` | `RUN#{id}` | what a run of `reconcile` has under way |
 
+mod batches;
+mod candidates;
+mod handed_out;
 mod items;
+
+pub use candidates::{Candidate, Errand};
+pub use handed_out::{By, HandedOut, Run};
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -79,6 +87,17 @@ impl FactSpan {
     pub fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at <= self.through
     }
+
+    /// The shortest one that contains both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), through: self.through.max(other.through) }
+    }
+
+    /// The shortest one that contains all of these times; `None` for no times.
+    pub fn around(times: impl IntoIterator<Item = Timestamp>) -> Option<Self> {
+        times.into_iter().map(|at| Self { from: at, through: at }).reduce(Self::and)
+    }
 }
 
 /// How far a shard was read.
@@ -89,10 +108,19 @@ pub struct Reached {
     /// Every record of the shard is finished, and the shard is closed.
     pub finished: bool,
     /// Records whose facts happened in here may have been handed to LINE although they are not finished
-    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out.
+    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out. Without `uncoveredFrom` there are
+    /// none: the shard was given back with nothing under way.
     pub handed_out: Option<FactSpan>,
     /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
     pub doubtful: Vec<FactSpan>,
+}
+
+impl Reached {
+    /// Whether nothing of the shard may have been handed to LINE without being finished.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.handed_out.is_none() && self.doubtful.is_empty()
+    }
 }
 
 /// The item of one shard.
@@ -112,15 +140,6 @@ pub struct ShardProgress {
     pub reached: Reached,
     /// When it was last written, by the writer's wall clock: for people, and to clear away what is days old.
     pub updated_at: Timestamp,
-}
-
-/// A worker that waits for a lease.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// Who.
-    pub worker: WorkerId,
-    /// Grows while it lives.
-    pub beat: u64,
 }
 
 /// Everything known about who reads a stream, and how far.
@@ -302,20 +321,6 @@ impl Consumers {
             // A conflict, a throttle: nothing was written, and it may be repeated.
             _ => Err(StoreError::Unavailable(failure.into())),
         }
-    }
-
-    /// Shows the others that a worker without a shard is there.
-    pub async fn stand_by(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        let update = self.update(items::worker_key(worker)).update_expression("ADD beat :one");
-        let sent = update.expression_attribute_values(":one", number(1)).send().await;
-        sent.map(|_| ()).map_err(StoreError::from)
-    }
-
-    /// Takes away the sign of life of a worker that stopped, got a shard, or is dead.
-    pub async fn forget_worker(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
-        let delete = delete.set_key(Some(self.key(items::worker_key(worker))));
-        delete.send().await.map(|_| ()).map_err(StoreError::from)
     }
 
     /// Takes away the item of a shard that is finished and that the stream has forgotten.

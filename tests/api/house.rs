@@ -90,11 +90,27 @@ pub struct Fittings {
     pub login_secret: Option<&'static str>,
     /// What webhooks of channel `main` may be signed with, newest first.
     pub webhook_secrets: &'static [&'static str],
+    /// Which tables it stands on.
+    pub tables: Tables,
+}
+
+/// Which tables a house stands on.
+#[derive(Clone, Copy)]
+pub enum Tables {
+    /// Those of `table create`.
+    AsDefined,
+    /// The source article's, before anybody completed it.
+    OfTheArticle,
 }
 
 impl Default for Fittings {
     fn default() -> Self {
-        Self { verification: Verification::Jwks, login_secret: None, webhook_secrets: &[SECRET] }
+        Self {
+            verification: Verification::Jwks,
+            login_secret: None,
+            webhook_secrets: &[SECRET],
+            tables: Tables::AsDefined,
+        }
     }
 }
 
@@ -110,7 +126,7 @@ pub struct House {
     platform: Platform,
     stop: CancellationToken,
     server: JoinHandle<std::io::Result<()>>,
-    _engine: Engine,
+    engine: Engine,
 }
 
 impl House {
@@ -122,7 +138,7 @@ impl House {
 
     /// The same, with other fittings.
     pub async fn fitted(story: &'static str, fittings: Fittings) -> Self {
-        let house = Self::built(story, fittings, make_our_tables).await;
+        let house = Self::built(story, fittings).await;
         house.set_up_the_rally().await;
         house.wire.forget_counts();
         house
@@ -130,17 +146,15 @@ impl House {
 
     /// A house without a rally.
     pub async fn empty(story: &'static str) -> Self {
-        Self::built(story, Fittings::default(), make_our_tables).await
+        Self::built(story, Fittings::default()).await
     }
 
     /// A house with the demo rally, over a table as the source article describes it.
     pub async fn over_the_articles_table(story: &'static str) -> Self {
-        let house = Self::built(story, Fittings::default(), make_the_articles_table).await;
-        house.set_up_the_rally().await;
-        house
+        Self::fitted(story, Fittings { tables: Tables::OfTheArticle, ..Fittings::default() }).await
     }
 
-    async fn built(story: &'static str, fittings: Fittings, make_tables: impl AsyncFnOnce(&Clients)) -> Self {
+    async fn built(story: &'static str, fittings: Fittings) -> Self {
         let engine = Engine::start(free_port(), Storage::Memory).unwrap();
         let wire = Proxy::start(&engine.endpoint_url()).unwrap();
         let mut main = ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET);
@@ -148,10 +162,13 @@ impl House {
         main.login_channel_secret = Some(LOGIN_SECRET.to_owned());
         let channels = vec![main, ChannelSettings::new("other", "1000000002", "2000000002", "another-secret")];
         let line = StandIn::start(free_port(), &Memory::InMemory, channels).unwrap();
-        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
+        let pace = unhurried(story);
         let clients = Clients::at(&wire.endpoint_url(), &pace);
         let tables = TableNames::default();
-        make_tables(&clients).await;
+        match fittings.tables {
+            Tables::AsDefined => drop(create(&clients.table, &tables).await.unwrap()),
+            Tables::OfTheArticle => make_the_articles_table(&clients).await,
+        }
         let records = Store::new(clients.table.clone(), tables);
         let clock = Arc::new(HandClock::at_now());
         let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
@@ -163,7 +180,7 @@ impl House {
         let server = tokio::spawn(http::serve(listener, app, stop.clone()));
         line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, _engine: engine }
+        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, engine }
     }
 
     async fn set_up_the_rally(&self) {
@@ -211,21 +228,33 @@ impl House {
 
     /// The same, at a pace.
     pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
+        let delivery = self.delivery_at(settings);
+        let clock = self.clock.clone();
+        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+    }
+
+    /// What brings notices to LINE, as a process of its own has it.
+    pub fn delivery_at(&self, settings: DeliverySettings) -> Delivery {
         let stateless = Access::Stateless {
             messaging_channel_id: "2000000001".to_owned(),
             channel_secret: SECRET.to_owned().into(),
         };
         let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
         let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
-        let delivery = Delivery::new(DeliveryParts {
+        Delivery::new(DeliveryParts {
             store: self.store.clone(),
             rallies: Rallies::new(self.store.clone(), clock.clone()),
             messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
-            clock: clock.clone(),
+            clock,
             settings,
             patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
-        });
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+        })
+    }
+
+    /// The secret of the channel's Messaging API.
+    #[cfg(feature = "lambda")]
+    pub fn channel_secret(&self) -> &'static str {
+        SECRET
     }
 
     /// Delivers all that is due, by a worker that comes and goes.
@@ -240,6 +269,13 @@ impl House {
     pub async fn pass(&self, time: Duration) {
         self.clock.turn(time);
         self.control(Method::PATCH, "/settings", &json!({"advanceMs": time.as_millis()})).await.is(200);
+    }
+
+    /// More than a day passes, and the stream forgets what it has.
+    pub async fn pass_a_day(&self) {
+        let day = Duration::from_hours(25);
+        self.pass(day).await;
+        self.engine.sweep(SystemTime::now() + day).unwrap();
     }
 
     /// Says something to the stand-in's control API.
@@ -332,8 +368,17 @@ fn admin_tokens() -> AdminTokens {
     ])
 }
 
-async fn make_our_tables(clients: &Clients) {
-    create(&clients.table, &TableNames::default()).await.unwrap();
+/// Waits as long as a busy machine needs: how long the program waits is no story of these houses.
+fn unhurried(story: &'static str) -> Pace {
+    Pace {
+        connect: Duration::from_secs(10),
+        item_attempt: Duration::from_secs(20),
+        stream_attempt: Duration::from_secs(20),
+        operation: Duration::from_mins(1),
+        first_pause: Duration::from_millis(1),
+        budget: Cow::Borrowed(story),
+        ..Pace::request()
+    }
 }
 
 fn free_port() -> TcpListener {

@@ -220,7 +220,7 @@ async fn what_is_not_lines_is_refused() {
 #[tokio::test]
 async fn a_crowd_that_follows_at_once_is_stored_whole() {
     let house = House::open("crowd follows").await;
-    let crowd: Vec<_> = (0..200).map(|n| house.person(&format!("{n}番"))).collect();
+    let crowd: Vec<_> = (0..60).map(|n| house.person(&format!("{n}番"))).collect();
     let events: Vec<_> = crowd.iter().map(|person| event("follow", person, 1)).collect();
     assert_eq!(sends(&house, &json!({"events": events})).await, [200]);
     for person in &crowd {

@@ -17,7 +17,7 @@ use crate::store::{StoreError, notices::Marked, rallies::Rally};
 
 use super::{
     Call, Delivery, Parts, Pass, Path, RETRY_LIMIT, Tries,
-    matter::{Matter, has_held, still_due},
+    matter::{Matter, comes_too_early, has_held, still_due},
 };
 use crate::delivery::{
     Outcome,
@@ -104,6 +104,9 @@ impl Parts {
         if call.path == Path::Ordinary && has_held(&facts, &matter) {
             return self.park(call, tried_at, Verdict::held(HoldReason::EarlierHeld)).await;
         }
+        if call.path == Path::Ordinary && !tries.out_of_patience && comes_too_early(&facts, &matter, self.clock.now()) {
+            return Ok(Pass::Again);
+        }
         let message = match self.message(rally, &matter).await? {
             Ok(message) => message,
             Err(verdict) => return self.park(call, tried_at, verdict).await,
@@ -162,6 +165,8 @@ impl Parts {
         verdict: Verdict,
     ) -> Result<Pass, StoreError> {
         let Verdict { state, reason, error } = verdict;
+        // A held notice comes back when nobody remembers any more that it may have been pushed before.
+        let tried_at = tried_at.or((call.doubtful && state == ParkedState::Held).then_some(call.since));
         if let Some(error) = &error {
             tracing::warn!(
                 event.id = %call.notice.event_id, notice = ?call.notice.key, status = error.status, said = error.message,

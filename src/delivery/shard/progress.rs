@@ -22,7 +22,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// A write that is over.
 pub(super) struct Writing {
     reached: Reached,
-    span: FactSpan,
+    /// What may be handed out when it is stored; nothing if the shard was given back.
+    span: Option<FactSpan>,
     hold: Hold,
     /// The uptime before it was sent: from then on the lease is ours for some time.
     began: Duration,
@@ -76,18 +77,21 @@ impl Shard {
 
     /// Writes progress as it is now.
     pub(super) fn write(&mut self, context: &Context, hold: Hold) -> BoxFuture<'static, Writing> {
-        let span = self.coverage.next(self.window.unfinished(), context.clock.now());
         let passed = self.window.passed();
         let finished = self.ended && self.window.is_empty() && passed.whole;
+        let wanted = if finished { Hold::Release } else { hold };
+        let span = match wanted {
+            Hold::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
+            Hold::Release => None,
+        };
         let reached = Reached {
             checkpoint: passed.checkpoint.or_else(|| self.written.checkpoint.clone()),
             finished,
-            handed_out: Some(span),
+            handed_out: span.or_else(|| self.coverage.at_rest(self.lanes.doubtful())),
             doubtful: self.reached.doubtful.clone(),
         };
         self.written.at = Some(Instant::now());
         self.tell_lag(context);
-        let wanted = if finished { Hold::Release } else { hold };
         let (context, lease, known) = (context.clone(), self.lease.clone(), self.counted.clone());
         Box::pin(async move {
             let (began, ticks) = (context.clock.uptime(), passed.ticks.len());
@@ -117,7 +121,9 @@ impl Shard {
                 self.standing.extend(began + context.times.silence);
                 self.written.checkpoint.clone_from(&reached.checkpoint);
                 self.reached = Reached { doubtful: std::mem::take(&mut self.reached.doubtful), ..reached };
-                self.coverage.stored(span);
+                if let Some(span) = span {
+                    self.coverage.stored(span);
+                }
                 self.lanes.covered();
                 match (self.reached.finished, hold) {
                     (true, _) => Some(End::Finished),

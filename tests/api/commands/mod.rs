@@ -3,6 +3,7 @@
 mod deliveries;
 mod event;
 mod failures;
+mod reconcile;
 mod table;
 mod users;
 

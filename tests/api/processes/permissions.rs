@@ -72,8 +72,8 @@ async fn a_role_as_the_readme_has_it_is_enough() {
     let engine = engine();
     let [servers, consumers] = [(); 2].map(|()| Proxy::start(&engine.endpoint_url()).unwrap());
     let mut site = Site::at(&servers.endpoint_url());
-    let hash: String = Sha256::digest("organiser").iter().map(|byte| format!("{byte:02x}")).collect();
-    let tokens = json!([{"name": "organiser", "role": "admin", "sha256": hash, "events": ["*"]}]);
+    let hash: Vec<String> = Sha256::digest("organiser").iter().map(|byte| format!("{byte:02x}")).collect();
+    let tokens = json!([{"name": "organiser", "role": "admin", "sha256": hash.concat(), "events": ["*"]}]);
     site.variables.push(("STAMP_RALLY__ADMIN__TOKENS", tokens.to_string()));
     make_the_articles_table(&Clients::at(&engine.endpoint_url(), &Pace::request())).await;
     site.run(&["table", "create"]);

@@ -9,6 +9,8 @@ use super::call::{Call, Calls};
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// 400 `LimitExceededException`, as the streams throttle; the call never arrives.
+    LimitExceeded,
     /// The call is carried out, and the connection breaks before the answer.
     LostAnswer,
     /// The connection breaks; the call never arrives.
