@@ -35,6 +35,7 @@ pub(super) trait Input: DeserializeOwned + 'static {
 }
 
 /// A body of JSON. Refuses another content type (415), too much (413), and what isn't a `T` (400, naming the place).
+/// Where there is no body, it doesn't matter what it is said to be: `curl -d ''` and some libraries say a form.
 pub(super) struct Body<T>(pub T);
 
 impl<T: Input> FromRequest for Body<T> {
@@ -44,9 +45,10 @@ impl<T: Input> FromRequest for Body<T> {
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let said = Said::by(req.headers());
         let declared = declared_length(req.headers());
+        let is_certainly_empty = declared.unwrap_or(0) == 0 && !req.headers().contains_key(header::TRANSFER_ENCODING);
         let payload = payload.take();
         Box::pin(async move {
-            if said == Said::Else {
+            if said == Said::Else && !is_certainly_empty {
                 return Err(ApiError::UnsupportedMediaType);
             }
             let body = read(payload, declared, T::LIMIT).await?;
@@ -203,6 +205,14 @@ mod tests {
         }
         for said in ["text/plain", "application/jsonp", "application/json; charset=shift_jis", ""] {
             assert!(body(said, r#"{"name":"花子"}"#).await.unwrap_err().contains("Content-Type"), "{said}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn no_body_is_none_whatever_it_is_said_to_be() {
+        for (said, rule) in [("application/x-www-form-urlencoded", "JSON object"), ("text/plain", "JSON object")] {
+            let refused = body(said, "").await.unwrap_err();
+            assert!(refused.contains(rule), "{said}: {refused}");
         }
     }
 

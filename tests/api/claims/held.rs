@@ -5,7 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{HOUR, SECOND, held_on, open_from_to};
-use crate::house::House;
+use crate::{
+    house::House,
+    proxy::{Fault, Often},
+};
 
 /// What can be wrong with a claim when the stamp is held already.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +52,22 @@ async fn whoever_holds_the_stamp_is_told_so_whatever_would_refuse_a_new_claim() 
         assert_eq!(hanako.phone().len(), 1, "{hindrances:?}");
         house.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_claim_is_refused_only_when_it_is_known_that_the_stamp_isnt_held() {
+    let house = House::open("not known to be held").await;
+    let hanako = house.hanako();
+    hanako.acquire("001").await.is(201);
+    put_up(&house, Ended).await;
+    hanako.acquire("001").await.is(200);
+    house.wire.inject("GetItem", Fault::Throttled, Often::Always);
+    hanako.acquire("001").await.refuses(503, "store_unavailable");
+    hanako.acquire("002").await.refuses(503, "store_unavailable");
+    house.wire.heal();
+    hanako.acquire("001").await.is(200);
+    hanako.acquire("002").await.refuses(409, "event_ended");
+    house.close().await;
 }
 
 #[tokio::test]
