@@ -35,7 +35,7 @@ async fn lines(request: reqwest::RequestBuilder) -> anyhow::Result<usize> {
     let mut answer = request.send().await?.error_for_status()?;
     let mut lines = 0;
     while let Some(part) = answer.chunk().await? {
-        lines += part.iter().filter(|byte| **byte == b'\n').count();
+        lines += part.iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>();
     }
     Ok(lines)
 }

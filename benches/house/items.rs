@@ -12,7 +12,7 @@ use super::scene::{self, EVENT, TABLE};
 
 pub type Item = HashMap<String, AttributeValue>;
 
-/// What one BatchWriteItem takes.
+/// What one `BatchWriteItem` takes.
 const BATCH: usize = 25;
 
 /// Batches on their way at once.
@@ -55,7 +55,7 @@ pub fn user(user_id: &str, at: &str) -> Item {
     texts.into_iter().map(|(name, text)| (name.to_owned(), AttributeValue::S(text))).collect()
 }
 
-/// A USER_STAMP whose notice waits.
+/// A `USER_STAMP` whose notice waits.
 pub fn user_stamp(user_id: &str, stamp_id: &str, at: &str) -> Item {
     let texts = [
         ("PK", partition(user_id)),

@@ -23,7 +23,7 @@ const NOTICES: usize = 10_000;
 const MANY: usize = 20_000;
 /// LINE answers after so long.
 const LINE_TAKES_MS: u64 = 50;
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What one of the two took for all notices.
 #[derive(Clone, Copy)]

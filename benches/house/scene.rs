@@ -86,7 +86,7 @@ impl Scene {
 
     /// The real binary, with this scene for AWS and LINE, and nothing else of the machine's environment.
     fn binary(&self, arguments: &[&str]) -> Command {
-        let digest = Sha256::digest(ORGANISER).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let digest = Sha256::digest(ORGANISER).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
         let channel =
             json!({"login_channel_ids": [LOGIN_CHANNEL], "access_token": ACCESS_TOKEN, "channel_secrets": ["secret"]});
         let organiser = json!([{"name": "organiser", "role": "admin", "sha256": digest, "events": ["*"]}]);
