@@ -4,6 +4,8 @@ use std::{env, path::PathBuf};
 
 #[cfg(feature = "dev")]
 use super::dev::DevArgs;
+#[cfg(feature = "lambda")]
+use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
     config::{Settings, SettingsError},
@@ -11,7 +13,9 @@ use super::{
     event::EventArgs,
     flex::FlexCommand,
     logging,
+    reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
+    stats::StatsArgs,
     table::TableArgs,
     users::UsersArgs,
 };
@@ -33,7 +37,7 @@ pub enum Command {
     Admin(AdminCommand),
     /// The stream consumer alone
     Consume(ConsumeArgs),
-    /// Notices that left the ordinary path
+    /// What became of notices; send them again
     Deliveries(DeliveriesArgs),
     /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally (no command means this)
     #[cfg(feature = "dev")]
@@ -43,8 +47,15 @@ pub enum Command {
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
+    /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
+    #[cfg(feature = "lambda")]
+    Lambda(LambdaArgs),
+    /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
+    Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
+    /// Counts of a rally
+    Stats(StatsArgs),
     /// The two tables
     Table(TableArgs),
     /// Participants by registration time

@@ -1,4 +1,8 @@
-//! `stamp-rally deliveries list`: notices that left the ordinary path, and why.
+//! `stamp-rally deliveries list|resend|show`: what became of notices, and what may be sent again.
+
+mod resend;
+mod show;
+mod words;
 
 use std::io::Write;
 
@@ -8,8 +12,8 @@ use super::{args::SettingsArgs, store};
 use crate::domain::{
     event::Event,
     fact::Fact,
-    ids::EventId,
-    notice::{NoticeKey, NoticeStatus, Parked, ParkedState},
+    ids::{EventId, LineUserId},
+    notice::{NoticeStatus, ParkedState},
 };
 use crate::store::{
     Store,
@@ -19,7 +23,7 @@ use crate::store::{
 /// Rows of a page at most.
 const PAGE: usize = 1000;
 
-/// Notices that left the ordinary path.
+/// What became of notices.
 #[derive(Debug, clap::Args)]
 pub struct DeliveriesArgs {
     #[command(flatten)]
@@ -28,7 +32,7 @@ pub struct DeliveriesArgs {
     command: DeliveriesCommand,
 }
 
-/// Notices that left the ordinary path.
+/// What became of notices.
 #[derive(Debug, clap::Subcommand)]
 enum DeliveriesCommand {
     /// List those in a state: to whom, what, since when, why
@@ -38,22 +42,41 @@ enum DeliveriesCommand {
         event_id: EventId,
         /// held: waits for its channel; failed: refused by LINE; unknown: may have been accepted; expired: was parked
         /// when the event ended; suppressed: decided against
-        #[arg(long, value_parser = states())]
+        #[arg(long, value_parser = one_of(&ParkedState::ALL))]
         state: ParkedState,
+    },
+    /// Have a notice sent again, or all that are in a state; who asked and when becomes part of the facts
+    Resend(resend::ResendArgs),
+    /// Show what became of each notice of a participant
+    Show {
+        /// The event's id
+        #[arg(value_name = "EVENT")]
+        event_id: EventId,
+        /// The participant's LINE user id
+        #[arg(value_name = "USER")]
+        line_user_id: LineUserId,
     },
 }
 
-fn states() -> impl TypedValueParser<Value = ParkedState> {
-    PossibleValuesParser::new(ParkedState::ALL.map(ParkedState::as_str)).try_map(|text| text.parse::<ParkedState>())
+/// An argument that takes these states.
+fn one_of(states: &[ParkedState]) -> impl TypedValueParser<Value = ParkedState> {
+    let names: Vec<_> = states.iter().map(|state| state.as_str()).collect();
+    PossibleValuesParser::new(names).try_map(|text| text.parse::<ParkedState>())
 }
 
 /// Carries the command out.
 pub async fn execute(args: DeliveriesArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
-    let DeliveriesCommand::List { event_id, state } = &args.command;
-    store::with(&settings, async |store| {
-        let event = store::event(store, event_id).await?;
-        list(store, &event, *state, out).await
+    store::with(&settings, async |store| match &args.command {
+        DeliveriesCommand::List { event_id, state } => {
+            let event = store::event(store, event_id).await?;
+            list(store, &event, *state, out).await
+        }
+        DeliveriesCommand::Resend(wanted) => resend::resend(store, wanted, out).await,
+        DeliveriesCommand::Show { event_id, line_user_id } => {
+            let event = store::event(store, event_id).await?;
+            show::show(store, &event, line_user_id, out).await
+        }
     })
     .await
 }
@@ -75,31 +98,16 @@ async fn list(store: &Store, event: &Event, state: ParkedState, out: &mut impl W
     }
 }
 
-/// Person, what, since when (in the event's zone), why. Nothing for a notice that has left the state meanwhile, which
-/// the index may show a moment longer.
+/// Person, what, since when (in the event's zone), who asked for it (a resend), why. Nothing for a notice that has left
+/// the state meanwhile, which the index may show a moment longer.
 fn row(event: &Event, fact: &Fact) -> Option<String> {
     let (key, status) = fact.notice()?;
     let NoticeStatus::Parked(parked) = status else { return None };
+    let asked = match fact {
+        Fact::Resend(resend) => format!("asked for by {}; ", words::printable(&resend.requested_by)),
+        Fact::Completed(_) | Fact::User(_) | Fact::UserStamp(_) => String::new(),
+    };
     let (person, since) = (fact.line_user_id(), parked.since.in_zone(event.time_zone));
-    Some(format!("{:<33}  {:<20}  since {since}  {}", person.as_str(), subject(&key), why(parked)))
-}
-
-fn subject(key: &NoticeKey) -> String {
-    match key {
-        NoticeKey::Completed => "completed card".to_owned(),
-        NoticeKey::Resend { stamp_id, number } => format!("stamp {stamp_id}, resend {number}"),
-        NoticeKey::Stamp(stamp_id) => format!("stamp {stamp_id}"),
-    }
-}
-
-fn why(parked: &Parked) -> String {
-    let reason = parked.reason.clone();
-    let error = parked.error.as_ref().map(|error| match error.status {
-        0 => error.message.clone(),
-        status => format!("LINE answered {status}: {}", error.message),
-    });
-    let words: Vec<_> = reason.into_iter().chain(error).collect();
-    let told = if words.is_empty() { "no reason recorded".to_owned() } else { words.join("; ") };
-    // Others wrote these words: nothing in them may move the cursor.
-    told.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let (what, why) = (words::subject(&key), words::why(parked));
+    Some(format!("{:<33}  {what:<20}  since {since}  {asked}{why}", person.as_str()))
 }

@@ -6,7 +6,7 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, Write},
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
 };
 
@@ -47,7 +47,7 @@ pub struct DevArgs {
     /// Where the engine and the stand-in keep their files between runs
     #[arg(long, value_name = "DIR", default_value = "data")]
     data: PathBuf,
-    /// Where the stand-in of the LINE platform listens
+    /// Where the stand-in of the LINE platform listens (port 0: any free one)
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
     line: SocketAddr,
     /// Where the DynamoDB engine listens (port 0: any free one)
@@ -70,10 +70,13 @@ struct DevAlone {
 
 /// Runs until the process is asked to stop.
 pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
-    let settings = settings(&command)?;
+    let at_line = service::listen(command.line, "--line")?;
+    let mut settings = settings(&command, at_line.local_addr()?)?;
     logging::start(settings.log.format);
-    let listener = service::listen(settings.http.bind, "http.bind")?;
-    let line = start_line(&command, &settings)?;
+    let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
+    // Port 0 stands for any free one; what is printed is the one it became.
+    settings.http.bind = listener.local_addr()?;
+    let line = start_line(&command, &settings, at_line)?;
     let engine = start_engine(&command)?;
     let parts = service::Service::of(&settings)?;
     let shutdown = service::shutdown_signal()?;
@@ -101,7 +104,7 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
 }
 
 /// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
-fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
+fn settings(command: &DevArgs, line: SocketAddr) -> anyhow::Result<Settings> {
     // A killed run's shards go on after two seconds, not fifteen.
     let before = [
         ("STAMP_RALLY__DELIVERY__LEASE_MS", "2000".to_owned()),
@@ -109,7 +112,7 @@ fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
     ];
     let digest = admin::hex(&Sha256::digest(DEMO_ADMIN));
     let after = [
-        ("STAMP_RALLY__LINE__API_BASE_URL", format!("http://{}", command.line)),
+        ("STAMP_RALLY__LINE__API_BASE_URL", format!("http://{line}")),
         ("STAMP_RALLY__LINE__CHANNELS__MAIN", demo_channel()),
         (
             "STAMP_RALLY__ADMIN__TOKENS",
@@ -132,9 +135,8 @@ fn demo_channel() -> String {
     )
 }
 
-fn start_line(command: &DevArgs, settings: &Settings) -> anyhow::Result<StandIn> {
+fn start_line(command: &DevArgs, settings: &Settings, listener: TcpListener) -> anyhow::Result<StandIn> {
     fs::create_dir_all(&command.data).with_context(|| format!("the data folder {}", command.data.display()))?;
-    let listener = service::listen(command.line, "--line")?;
     let channel = ChannelSettings {
         webhook_url: Some(format!("{}/webhook/main", settings.http.public_url())),
         ..ChannelSettings::new("main", LOGIN_CHANNEL, MESSAGING_CHANNEL, CHANNEL_SECRET)
@@ -189,13 +191,13 @@ stamp-rally runs on this machine.
 Paste into another terminal, one after the other:
 
 # 1. Hanako registers
-curl -sS -X PUT {rally}/me -H {token}
+curl -sS -w '\\n' -X PUT {rally}/me -H {token}
 
 # 2. Hanako acquires the first stamp
-curl -sS -X POST {rally}/me/stamps/001 -H {token}
+curl -sS -w '\\n' -X POST {rally}/me/stamps/001 -H {token}
 
-# 3. What her phone shows
-curl -sS {line}/control/users/{HANAKO}/phone
+# 3. What her phone shows, a moment later
+sleep 1; curl -sS -w '\\n' {line}/control/users/{HANAKO}/phone
 
 Ctrl-C stops.",
         data = data.display()

@@ -7,8 +7,8 @@ use tracing_subscriber::{EnvFilter, Layer, layer::SubscriberExt, util::Subscribe
 use super::config::LogFormat;
 
 /// What is logged unless `RUST_LOG` says otherwise. Libraries repeat what we say better: actix a broken CSV, the engine every
-/// refusal that the SDK hands to us anyway.
-const USUAL: &str = "info,actix_server=warn,actix_http::h1=off,dynoxide=error";
+/// refusal that the SDK hands to us anyway, the SDK each place where it looked for a region in vain.
+const USUAL: &str = "info,actix_server=warn,actix_http::h1=off,aws_config::imds=error,dynoxide=error";
 
 /// Starts the log of this process; a second call changes nothing.
 pub fn start(format: LogFormat) {

@@ -9,9 +9,13 @@ pub mod dev;
 pub mod event;
 pub mod event_file;
 pub mod flex;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 pub mod logging;
+pub mod reconcile;
 pub mod serve;
 pub mod service;
+pub mod stats;
 pub mod store;
 pub mod table;
 pub mod users;
@@ -69,7 +73,11 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Dev(args) => dev::execute(args).await,
         Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
         Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+        #[cfg(feature = "lambda")]
+        Command::Lambda(args) => lambda::execute(args).await,
+        Command::Reconcile(args) => reconcile::execute(args, &mut io::stdout().lock()).await,
         Command::Serve(args) => serve::serve(args).await,
+        Command::Stats(args) => stats::execute(args, &mut io::stdout().lock()).await,
         Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
         Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
     }

@@ -25,7 +25,7 @@ pub struct ConsumeArgs {
 pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     let parts = service::Service::of(&settings)?;
-    let listener = service::listen(settings.http.bind, "http.bind")?;
+    let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::request()).await?;
     service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
@@ -43,6 +43,5 @@ pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
     service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
     let worker = parts.worker(&clients)?;
-    tracing::info!("consuming");
     service::run(None, Some(worker), shutdown).await
 }

@@ -25,7 +25,7 @@ use crate::store::{
     client::Clients,
     progress::WorkerId,
     rallies::Rallies,
-    table::{self, TableNames},
+    table::{self, Difference, TableNames, TableReport},
 };
 
 use super::config::{self, ChannelAuth, ChannelSettings, EventScope, Settings};
@@ -74,15 +74,27 @@ impl<'a> Service<'a> {
     /// The consumer of the table's stream.
     pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
         let store = store(self.settings, clients);
-        let delivery = Delivery::new(DeliveryParts {
+        let delivery = self.delivery(&store, Patience::default())?;
+        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+    }
+
+    /// What brings notices to LINE.
+    pub fn delivery(&self, store: &Store, patience: Patience) -> anyhow::Result<Delivery> {
+        Ok(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.by_channel(|channel| self.messenger(channel))?,
             store: store.clone(),
             clock: self.clock.clone(),
             settings: delivery_settings(&self.settings.delivery),
-            patience: Patience::default(),
-        });
-        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+            patience,
+        }))
+    }
+
+    /// Time, as everything here sees it.
+    #[cfg(feature = "lambda")]
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     fn verifier_settings(&self) -> VerifierSettings {
@@ -119,12 +131,17 @@ pub fn store(settings: &Settings, clients: &Clients) -> Store {
     Store::new(clients.table.clone(), super::store::table_names(settings))
 }
 
-/// A socket for the server; a port in use says so at once.
-pub fn listen(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).with_context(|| format!("can't listen on {address}: choose another address by `{key}`"))
+/// What chooses the server's address.
+pub const HTTP_BIND: &str = "`http.bind`, say STAMP_RALLY__HTTP__BIND=127.0.0.1:8090";
+
+/// A socket for the server; a port in use says so at once, and what chooses another one.
+pub fn listen(address: std::net::SocketAddr, chosen_by: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .with_context(|| format!("can't listen on {address}: choose another address by {chosen_by}"))
 }
 
-/// Waits for a store that can't be reached, unless the process is asked to stop; missing tables end the start.
+/// Waits for a store that can't be reached and for tables that are being made, unless the process is asked to stop;
+/// tables that are missing or another program's end the start.
 pub async fn wait_for_tables(
     clients: &Clients,
     names: &TableNames,
@@ -133,15 +150,12 @@ pub async fn wait_for_tables(
     loop {
         match table::status(&clients.table, names).await {
             Ok(reports) => {
-                let missing: Vec<_> =
-                    reports.iter().filter(|report| !report.exists()).map(|report| report.table.as_str()).collect();
-                if !missing.is_empty() {
-                    bail!("no table {}: run `stamp-rally table create`", missing.join(", "));
+                refuse_unusable(&reports)?;
+                if !reports.iter().any(is_being_made) {
+                    warn_of(&reports);
+                    return Ok(());
                 }
-                for report in reports.iter().filter(|report| !report.is_as_defined()) {
-                    tracing::warn!(store.table = %report.table, "the table differs from its definition: {report}");
-                }
-                return Ok(());
+                tracing::warn!("the tables are being made; waiting for them");
             }
             Err(error @ StoreError::Unavailable(_)) => {
                 tracing::warn!(error = %format!("{:#}", anyhow!(error)), "the store can't be reached; waiting for it");
@@ -151,6 +165,39 @@ pub async fn wait_for_tables(
         tokio::select! {
             () = tokio::time::sleep(KNOCK) => {}
             () = shutdown.cancelled() => return Ok(()),
+        }
+    }
+}
+
+fn refuse_unusable(reports: &[TableReport]) -> anyhow::Result<()> {
+    let missing: Vec<_> =
+        reports.iter().filter(|report| !report.exists()).map(|report| report.table.as_str()).collect();
+    if !missing.is_empty() {
+        bail!("no table {}: run `stamp-rally table create`", missing.join(", "));
+    }
+    let is_foreign = |difference: &&Difference| matches!(difference, Difference::Keys { .. });
+    for report in reports {
+        if let Some(foreign) = report.differences.iter().find(is_foreign) {
+            bail!("table {}: {foreign} Choose another name by `store.table` and `store.consumer_table`", report.table);
+        }
+    }
+    Ok(())
+}
+
+/// A table whose indexes change (UPDATING) can be used meanwhile.
+fn is_being_made(report: &TableReport) -> bool {
+    report
+        .differences
+        .iter()
+        .any(|difference| matches!(difference, Difference::NotReady { state } if state == "CREATING"))
+}
+
+/// What differs and can be lived with, one line each.
+fn warn_of(reports: &[TableReport]) {
+    for report in reports {
+        for difference in &report.differences {
+            let remedy = difference.remedy();
+            tracing::warn!(store.table = %report.table, "the table differs from its definition: {difference} ({remedy})");
         }
     }
 }

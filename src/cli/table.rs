@@ -1,4 +1,6 @@
-//! `stamp-rally table create|status`: the two tables, made and compared with what they should be.
+//! `stamp-rally table create|status|backfill`: the two tables, made, compared with what they should be, and completed.
+
+mod backfill;
 
 use std::io::Write;
 
@@ -10,6 +12,7 @@ use super::{
     store::{clients, table_names},
 };
 use crate::store::table::{Difference, TableReport, create, status};
+use backfill::BackfillArgs;
 
 /// The two tables.
 #[derive(Debug, clap::Args)]
@@ -23,6 +26,9 @@ pub struct TableArgs {
 /// The two tables.
 #[derive(Debug, clap::Subcommand)]
 enum TableCommand {
+    /// Give the stamps of a table made from the article their keys in the index GSI2; goes on where it was interrupted,
+    /// and may be run whenever you like
+    Backfill(BackfillArgs),
     /// Make the tables, or complete what is there; run it again whenever you like
     Create,
     /// Compare the tables with what they should be; changes nothing
@@ -33,6 +39,7 @@ enum TableCommand {
 pub async fn execute(args: TableArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     match args.command {
+        TableCommand::Backfill(args) => backfill::execute(&settings, args, out).await,
         TableCommand::Create => make(&settings, out).await,
         TableCommand::Status => compare(&settings, out).await,
     }

@@ -12,6 +12,14 @@ use crate::store::progress::FactSpan;
 /// How far ahead of now the span reaches: facts of the next moments are covered without a write.
 const AHEAD: Duration = Duration::from_secs(2);
 
+/// While a backlog is worked on, the span reaches so far beyond what was read of it: most pages are covered before they
+/// come, and what is still far away is not in doubt after a crash.
+const BEYOND: Duration = Duration::from_mins(10);
+
+/// What is older may have been trimmed although the stream didn't say so: it keeps records for 24 hours (AWS developer
+/// guide: "Change data capture for DynamoDB Streams"), and reading from the trim horizon is never refused.
+const REMEMBERED: Duration = Duration::from_hours(23);
+
 /// How far behind now the span begins at least: a completed card's fact is dated by its last stamp, whose own notice is
 /// finished by then.
 const BEHIND: Duration = Duration::from_secs(5);
@@ -42,9 +50,14 @@ impl Coverage {
         self.inherited.is_some_and(|span| span.contains(at))
     }
 
-    /// Everything that the holder before can have handed out was read again.
-    pub fn caught_up(&mut self) {
-        self.inherited = None;
+    /// Everything was read again that the holder before can have handed out and that the stream still has. Given back
+    /// is what it may have forgotten: that can't be told any more from what was never tried.
+    #[must_use]
+    pub fn caught_up(&mut self, now: Timestamp) -> Option<FactSpan> {
+        let inherited = self.inherited.take()?;
+        let remembered = now.plus_millis(-millis(REMEMBERED));
+        let through = inherited.through.min(remembered);
+        (inherited.from <= remembered).then_some(FactSpan { from: inherited.from, through })
     }
 
     /// What the holder before can have handed out can't be read again.
@@ -52,19 +65,33 @@ impl Coverage {
         self.inherited.take()
     }
 
-    /// The span to write now: all that is unfinished, what the holder before may have tried, and the moments around
-    /// now. Its end never goes back. From now on it may be what is stored, so only what both spans contain is covered
-    /// until [`Coverage::stored`] says that it is.
+    /// The span to write now: all that is unfinished and what comes next, and what the holder before may have tried.
+    /// From now on it may be what is stored, so only what both spans contain is covered until [`Coverage::stored`] says
+    /// that it is.
     #[must_use]
     pub fn next(&mut self, unfinished: Option<FactSpan>, now: Timestamp) -> FactSpan {
         let around = FactSpan { from: now.plus_millis(-millis(BEHIND)), through: now.plus_millis(millis(AHEAD)) };
-        let all = [Some(around), unfinished, self.inherited].into_iter().flatten();
-        let from = all.clone().map(|span| span.from).min().unwrap_or(around.from);
-        let through = all.chain(self.stored).map(|span| span.through).max().unwrap_or(around.through);
+        let beyond = unfinished.map(|span| FactSpan { through: span.through.plus_millis(millis(BEYOND)), ..span });
+        let wanted = match (unfinished, beyond) {
+            (_, Some(beyond)) if beyond.through < now => beyond,
+            (Some(unfinished), _) => unfinished.and(around),
+            (None, _) => around,
+        };
+        let next = self.inherited.map_or(wanted, |inherited| inherited.and(wanted));
         if let Some(stored) = &mut self.stored {
-            stored.from = stored.from.max(from);
+            (stored.from, stored.through) = (stored.from.max(next.from), stored.through.min(next.through));
         }
-        FactSpan { from, through }
+        next
+    }
+
+    /// The span of a shard that is given back with nothing under way: what waits and may have been tried, and what the
+    /// holder before may have tried. Nothing is handed out any more, so nothing else need be in doubt.
+    #[must_use]
+    pub fn at_rest(&self, doubtful: Option<FactSpan>) -> Option<FactSpan> {
+        match (doubtful, self.inherited) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// The span is stored.
@@ -96,6 +123,18 @@ mod tests {
     }
 
     #[test]
+    fn a_backlog_is_covered_as_far_as_it_was_read_and_a_little_beyond() {
+        let mut coverage = Coverage::default();
+        let tip = coverage.next(None, at(0));
+        coverage.stored(tip);
+        let span = coverage.next(Some(FactSpan { from: at(-7200), through: at(-7100) }), at(0));
+        assert_eq!(span, FactSpan { from: at(-7200), through: at(-6500) });
+        assert!(!coverage.covers(at(0)), "it may not be covered any more");
+        coverage.stored(span);
+        assert!(coverage.covers(at(-7200)) && coverage.covers(at(-6500)) && !coverage.covers(at(-6499)));
+    }
+
+    #[test]
     fn facts_of_the_next_two_seconds_need_no_write_of_their_own() {
         let mut coverage = Coverage::default();
         let span = coverage.next(None, at(0));
@@ -109,9 +148,31 @@ mod tests {
         let mut coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(-80) }));
         assert!(coverage.is_doubtful(at(-85)) && !coverage.is_doubtful(at(-79)));
         assert_eq!(coverage.next(None, at(0)), FactSpan { from: at(-90), through: at(2) });
-        coverage.caught_up();
+        assert_eq!(coverage.caught_up(at(0)), None);
         assert!(!coverage.is_doubtful(at(-85)));
         assert_eq!(coverage.next(None, at(0)), FactSpan { from: at(-5), through: at(2) });
+    }
+
+    #[test]
+    fn what_the_stream_may_have_forgotten_of_it_is_not_believed_to_be_read_again() {
+        let day = 24 * 3600;
+        let mut coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(10) }));
+        assert_eq!(coverage.caught_up(at(day)), Some(FactSpan { from: at(-90), through: at(10) }));
+        let mut coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(day) }));
+        assert_eq!(coverage.caught_up(at(day)), Some(FactSpan { from: at(-90), through: at(3600) }));
+        assert!(!coverage.is_doubtful(at(-90)), "told once, and kept by whoever asked");
+    }
+
+    #[test]
+    fn a_shard_given_back_with_nothing_under_way_leaves_no_doubt() {
+        let mut coverage = Coverage::default();
+        let span = coverage.next(None, at(0));
+        coverage.stored(span);
+        assert_eq!(coverage.at_rest(None), None);
+        let tried = FactSpan { from: at(-9), through: at(-8) };
+        assert_eq!(coverage.at_rest(Some(tried)), Some(tried), "given up while it was tried");
+        let coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(-80) }));
+        assert_eq!(coverage.at_rest(Some(tried)), Some(FactSpan { from: at(-90), through: at(-8) }));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::{
 use crate::domain::{
     fact::Fact,
     ids::{ChannelName, EventId, LineUserId},
-    notice::{NoticeId, NoticeStatus, ParkedState},
+    notice::{NoticeId, NoticeKey, NoticeStatus, ParkedState},
     time::{Clock, Timestamp},
 };
 use crate::line::messaging::{Accepted, Messenger};
@@ -174,6 +174,8 @@ impl Call {
 pub struct Tries {
     /// LINE has accepted it: only the mark is missing, and a second push would be for nothing.
     accepted: Option<(Timestamp, Accepted)>,
+    /// The notices that are done with it, if it is a resend.
+    spoken_for: Vec<NoticeKey>,
     /// When an attempt first ended without a clear answer.
     ambiguous: Option<Timestamp>,
     /// Whether the item says so too.

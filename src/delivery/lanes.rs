@@ -6,6 +6,7 @@ use crate::domain::{
     ids::{EventId, LineUserId},
     time::Timestamp,
 };
+use crate::store::progress::FactSpan;
 
 use super::{Outcome, handler::Call, window::Ticket};
 
@@ -88,6 +89,12 @@ impl Lanes {
         self.ready.extend(self.waiting.drain(..));
     }
 
+    /// The facts of those that wait and may have been tried: by the holder before, or by us until we were stopped.
+    #[must_use]
+    pub fn doubtful(&self) -> Option<FactSpan> {
+        FactSpan::around(self.by_participant.values().flatten().filter(|job| job.call.doubtful).map(|job| job.at))
+    }
+
     /// Whether something waits for progress to be written.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
@@ -146,7 +153,9 @@ mod tests {
         lanes.finished(Finished { job: first, outcome: Outcome::Wait });
         assert!(lanes.next(|_| true).is_none() && lanes.is_waiting());
         lanes.covered();
+        assert_eq!(lanes.doubtful(), FactSpan::around([Timestamp::EPOCH]), "it may have been pushed");
         assert_eq!(stamp(&lanes.next(|_| true).unwrap()), "1");
+        assert_eq!(lanes.doubtful(), None, "the second was never tried");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::store::{
-    progress::{Board, ShardProgress, WorkerId},
+    progress::{Board, Errand, ShardProgress, WorkerId},
     stream::ShardId,
 };
 
@@ -64,12 +64,25 @@ pub struct Plan {
     pub take: Vec<ShardProgress>,
     /// Shards to hand over: others have too few.
     pub release: Vec<ShardId>,
-    /// The place of this worker among those that hold shards, and how many they are, itself counted.
+    /// The place of this worker among those that push: who holds shards, and then who needs none. And how many they
+    /// are, itself counted. One that doesn't push comes after them.
     pub place: (usize, usize),
     /// It holds the first of all held shards: it does what one worker should do for all (listing shards, draining).
     pub leads: bool,
     /// Candidates that have shown no sign of life for long.
     pub dead: Vec<WorkerId>,
+}
+
+impl Plan {
+    /// The share of this worker in the pushes a second: nothing without a shard, unless nobody pushes.
+    #[must_use]
+    pub fn share_of(&self, rate: u32) -> u32 {
+        match self.place {
+            (_, 0) => rate,
+            (place, all) if place >= all => 0,
+            (place, all) => pace::share(rate, place, all),
+        }
+    }
 }
 
 impl Leases {
@@ -93,17 +106,17 @@ impl Leases {
     pub fn plan(&self, board: &Board, held: &BTreeSet<ShardId>, most: usize, now: Duration) -> Plan {
         let open: Vec<&ShardProgress> = board.shards.iter().filter(|item| !item.reached.finished).collect();
         let owners: BTreeSet<&WorkerId> = open.iter().filter_map(|item| self.holder(item, held, now)).collect();
-        let alive = board.candidates.iter().map(|candidate| &candidate.worker);
-        let mut workers: BTreeSet<&WorkerId> =
-            alive.filter(|worker| self.silent(worker, now) < self.times.silence).collect();
+        let mut workers = self.alive(board, Errand::Wait, now);
         workers.extend(owners.iter().copied());
         workers.insert(&self.me);
+        let pushers = self.alive(board, Errand::Push, now);
+        let pushing: Vec<&WorkerId> = owners.iter().chain(pushers.difference(&owners)).copied().collect();
         let first = open.iter().find_map(|item| self.holder(item, held, now));
         let (take, release) = self.balance(board, held, &workers, most, now);
         Plan {
             take,
             release,
-            place: (place_in(&owners, &self.me), owners.len()),
+            place: (pushing.iter().position(|worker| **worker == self.me).unwrap_or(pushing.len()), pushing.len()),
             leads: first.is_none_or(|owner| *owner == self.me),
             dead: self.dead(board, now),
         }
@@ -169,6 +182,12 @@ impl Leases {
         seen.map_or(Duration::ZERO, |seen| now.saturating_sub(seen.since))
     }
 
+    /// Those without a shard that are there for this, as far as this worker can tell.
+    fn alive<'a>(&self, board: &'a Board, errand: Errand, now: Duration) -> BTreeSet<&'a WorkerId> {
+        let there = board.candidates.iter().filter(|candidate| candidate.errand == errand);
+        there.map(|candidate| &candidate.worker).filter(|id| self.silent(id, now) < self.times.silence).collect()
+    }
+
     fn silent(&self, worker: &WorkerId, now: Duration) -> Duration {
         self.candidates.get(worker).map_or(Duration::ZERO, |seen| now.saturating_sub(seen.since))
     }
@@ -177,10 +196,6 @@ impl Leases {
         let workers = board.candidates.iter().map(|candidate| candidate.worker.clone());
         workers.filter(|worker| self.silent(worker, now) >= 10 * self.times.silence).collect()
     }
-}
-
-fn place_in(workers: &BTreeSet<&WorkerId>, me: &WorkerId) -> usize {
-    workers.iter().position(|worker| *worker == me).unwrap_or(workers.len())
 }
 
 fn seen<K: std::hash::Hash + Eq>(

@@ -5,21 +5,28 @@
 //! | [`handler`] | one notice: pass over, push, mark, or park | store, LINE |
 //! | [`retry`] | one notice until nothing more is to be done now | time |
 //! | [`drain`] | what is held, when its channel goes on | store, LINE |
+//! | [`reconcile`] | what the stream has forgotten | store, LINE |
 //! | [`channel`], [`pace`], [`message`], [`outcome`] | a channel's health and speed, texts, names | none but waiting |
 //! | [`lease`], [`shards`], [`lanes`], [`window`], [`coverage`] | who reads what, in which order, how far: state machines | none |
+//! | [`called`] | what a record calls for | none |
+//! | [`batch`], [`limits`] | records that somebody else has read, as AWS Lambda does, in limited time | progress, time |
 //! | [`shard`], [`worker`] | the loops around them | stream, progress |
 //!
 //! Whatever happens may happen twice: every write is guarded, every push carries a key that LINE knows again.
 
+pub mod batch;
+pub mod called;
 pub mod channel;
 pub mod coverage;
 pub mod drain;
 pub mod handler;
 pub mod lanes;
 pub mod lease;
+pub mod limits;
 pub mod message;
 pub mod outcome;
 pub mod pace;
+pub mod reconcile;
 pub mod retry;
 pub mod shard;
 pub mod shards;

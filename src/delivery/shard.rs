@@ -3,7 +3,7 @@
 mod progress;
 mod reading;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::future::BoxFuture;
 use tokio::{
@@ -12,8 +12,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::time::Clock;
+use crate::domain::{counts::Counts, time::Clock};
 use crate::store::{
+    counts::HourOfEvent,
     progress::{Consumers, Hold, Lease, Reached, ShardProgress},
     stream::{ShardId, StreamReader},
 };
@@ -81,8 +82,13 @@ pub struct Shard {
     ended: bool,
     reached: Reached,
     written: Written,
+    /// The shard's counts of the hours that the last write told of.
+    counted: Counted,
     tally: Tally,
 }
+
+/// Counts by event and hour.
+type Counted = BTreeMap<HourOfEvent, Counts>;
 
 impl Shard {
     /// Begins where the progress of the shard says, with a lease that was asked for at the uptime `asked`.
@@ -98,6 +104,7 @@ impl Shard {
             ended: false,
             written: Written::begin(found.reached.checkpoint.clone()),
             reached: found.reached,
+            counted: Counted::new(),
             tally: Tally::default(),
         }
     }

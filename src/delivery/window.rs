@@ -3,10 +3,15 @@
 //! The checkpoint is the highest sequence number such that every record up to it is finished (sent, failed, parked or
 //! passed over). It never steps over one that isn't, however many after it are.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
-use crate::domain::time::Timestamp;
+use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::{progress::FactSpan, stream::SequenceNumber};
+
+/// So many different quarters of an hour go into one write at most: each is one count, or less, and a transaction has room
+/// for 99.
+const QUARTERS: usize = 90;
+const QUARTER_MS: i64 = 15 * 60 * 1000;
 
 /// A record in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +24,19 @@ pub struct Window {
     first: u64,
     checkpoint: Option<SequenceNumber>,
     last_read: Option<SequenceNumber>,
+    /// What the checkpoint has passed and what counts, until it is written.
+    passed: VecDeque<(SequenceNumber, Tick)>,
+}
+
+/// What one write can move the checkpoint to, and what it must count for that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    /// The checkpoint.
+    pub checkpoint: Option<SequenceNumber>,
+    /// What counts, of the records it passes.
+    pub ticks: Vec<Tick>,
+    /// Whether that is all.
+    pub whole: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -26,6 +44,7 @@ struct Entry {
     sequence: SequenceNumber,
     at: Timestamp,
     fact: Option<Timestamp>,
+    tick: Option<Tick>,
     finished: bool,
 }
 
@@ -43,20 +62,54 @@ impl Window {
             return None;
         }
         self.last_read = Some(sequence.clone());
-        self.entries.push_back(Entry { sequence, at, fact, finished: false });
+        self.entries.push_back(Entry { sequence, at, fact, tick: None, finished: false });
         Some(Ticket(self.first + self.entries.len() as u64 - 1))
+    }
+
+    /// A record that isn't finished counts as this, once the checkpoint has passed it.
+    pub fn counts(&mut self, ticket: Ticket, tick: Tick) {
+        if let Some(entry) = self.entry(ticket) {
+            entry.tick = Some(tick);
+        }
     }
 
     /// A record is finished. Again is once.
     pub fn finish(&mut self, ticket: Ticket) {
-        let place = ticket.0.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
-        if let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) {
+        if let Some(entry) = self.entry(ticket) {
             entry.finished = true;
         }
-        while self.entries.front().is_some_and(|entry| entry.finished) {
-            self.checkpoint = self.entries.pop_front().map(|entry| entry.sequence);
+        while let Some(entry) = self.entries.pop_front_if(|entry| entry.finished) {
+            self.passed.extend(entry.tick.map(|tick| (entry.sequence.clone(), tick)));
+            self.checkpoint = Some(entry.sequence);
             self.first += 1;
         }
+    }
+
+    /// What the next write can tell. The same records are told again until [`Window::written`].
+    #[must_use]
+    pub fn passed(&self) -> Passed {
+        let mut quarters = HashSet::new();
+        let mut ticks = Vec::new();
+        for (_, tick) in &self.passed {
+            quarters.insert((&tick.event_id, tick.at.as_millis().div_euclid(QUARTER_MS)));
+            if quarters.len() > QUARTERS {
+                break;
+            }
+            ticks.push(tick.clone());
+        }
+        let whole = ticks.len() == self.passed.len();
+        let last = ticks.len().checked_sub(1).and_then(|last| self.passed.get(last)).map(|(sequence, _)| sequence);
+        Passed { checkpoint: if whole { self.checkpoint.clone() } else { last.cloned() }, ticks, whole }
+    }
+
+    /// So many of the ticks are written.
+    pub fn written(&mut self, ticks: usize) {
+        self.passed.drain(..ticks.min(self.passed.len()));
+    }
+
+    fn entry(&mut self, ticket: Ticket) -> Option<&mut Entry> {
+        let place = ticket.0.checked_sub(self.first).and_then(|place| usize::try_from(place).ok())?;
+        self.entries.get_mut(place)
     }
 
     /// Everything up to here is finished; `None`: nothing is.
@@ -69,6 +122,12 @@ impl Window {
     #[must_use]
     pub fn last_read(&self) -> Option<&SequenceNumber> {
         self.last_read.as_ref()
+    }
+
+    /// The first record that isn't finished.
+    #[must_use]
+    pub fn first_unfinished(&self) -> Option<&SequenceNumber> {
+        self.entries.front().map(|entry| &entry.sequence)
     }
 
     /// How many records are between checkpoint and the last one read.
@@ -92,13 +151,7 @@ impl Window {
     /// The oldest and the newest fact among the unfinished records.
     #[must_use]
     pub fn unfinished(&self) -> Option<FactSpan> {
-        let facts = self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact);
-        facts.fold(None, |span: Option<FactSpan>, at| {
-            Some(span.map_or(FactSpan { from: at, through: at }, |span| FactSpan {
-                from: span.from.min(at),
-                through: span.through.max(at),
-            }))
-        })
+        FactSpan::around(self.entries.iter().filter(|entry| !entry.finished).filter_map(|entry| entry.fact))
     }
 }
 
@@ -120,6 +173,41 @@ mod tests {
         assert_eq!(window.checkpoint(), None);
         window.finish(tickets[0]);
         assert_eq!((window.checkpoint(), window.len()), (Some(&sequence(2)), 0));
+    }
+
+    fn registration(quarter: i64) -> Tick {
+        let at = Timestamp::EPOCH.plus_millis(quarter * QUARTER_MS);
+        Tick { event_id: "e".parse().unwrap(), at, what: crate::domain::counts::Counted::Registration }
+    }
+
+    #[test]
+    fn a_record_counts_when_the_checkpoint_passes_it_and_until_that_is_written() {
+        let mut window = Window::after(None);
+        let [first, second] = [0, 1].map(|n| window.read(sequence(n), Timestamp::EPOCH, None).unwrap());
+        window.counts(first, registration(0));
+        window.counts(second, registration(1));
+        window.finish(second);
+        assert_eq!(window.passed(), Passed { checkpoint: None, ticks: vec![], whole: true });
+        window.finish(first);
+        let both = Passed { checkpoint: Some(sequence(1)), ticks: vec![registration(0), registration(1)], whole: true };
+        assert_eq!((window.passed(), window.passed()), (both.clone(), both));
+        window.written(2);
+        assert_eq!(window.passed().ticks, []);
+    }
+
+    #[test]
+    fn more_hours_than_a_transaction_holds_are_written_in_parts_and_the_checkpoint_waits_for_its_part() {
+        let mut window = Window::after(None);
+        for n in 0..100 {
+            let ticket = window.read(sequence(n), Timestamp::EPOCH, None).unwrap();
+            window.counts(ticket, registration(i64::try_from(n).unwrap()));
+            window.finish(ticket);
+        }
+        let part = window.passed();
+        assert_eq!((part.ticks.len(), part.whole, part.checkpoint), (90, false, Some(sequence(89))));
+        window.written(90);
+        let rest = window.passed();
+        assert_eq!((rest.ticks.len(), rest.whole, rest.checkpoint), (10, true, Some(sequence(99))));
     }
 
     #[test]

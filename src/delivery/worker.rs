@@ -79,6 +79,8 @@ impl Worker {
     /// Works until `shutdown`, then finishes what runs (LINE's time-out bounds that), writes its progress, and hands its
     /// shards over. A store that can't answer is waited for.
     pub async fn run(&mut self, shutdown: CancellationToken) {
+        // In the table of progress this name stands at the shards that it holds.
+        tracing::info!(worker.id = %self.me, "consuming the table's stream");
         while !shutdown.is_cancelled() {
             match self.begin().await {
                 Ok(true) => {

@@ -1,13 +1,17 @@
 //! What a rally is: pure, no I/O, no async; knows nobody.
 //!
 //! A **fact** is written once and never changed; a [`card::StampCard`] folds the facts of one
-//! participant into what a screen shows; a notice ([`notice::NoticeId`]) is the message that a fact calls for.
+//! participant into what a screen shows; a notice ([`notice::NoticeId`]) is the message that a fact calls for, and
+//! [`delivery_state::fold`] tells what became of it.
 
 pub mod card;
+pub mod counts;
+pub mod delivery_state;
 pub mod event;
 pub mod fact;
 pub mod ids;
 pub mod notice;
+pub mod resend;
 pub mod stamp;
 pub mod time;
 

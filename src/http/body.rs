@@ -1,6 +1,10 @@
 //! Bodies: read up to a limit, then as JSON into an input type.
 
-use std::{future::Future, pin::Pin, time::Duration};
+use std::{
+    future::{Future, Ready, ready},
+    pin::Pin,
+    time::Duration,
+};
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -52,6 +56,23 @@ impl<T: Input> FromRequest for Body<T> {
                 (false, _) => Err(ApiError::UnsupportedMediaType),
             }
         })
+    }
+}
+
+/// No body: one that comes all the same isn't looked at, and is let go of before anything is awaited. An argument of
+/// every handler of a POST or PUT that reads none (other methods' bodies go before they are routed). A chunked one that
+/// stays unread while a handler waits leaves actix-http (3.20) with a connection that nobody wakes any more, not even
+/// its end: it would be open, and its file descriptor taken, for ever.
+#[derive(Debug)]
+pub(super) struct NoBody;
+
+impl FromRequest for NoBody {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(_: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        drop(payload.take());
+        ready(Ok(Self))
     }
 }
 

@@ -26,7 +26,7 @@ use super::{app::App, problem};
 pub(super) struct Endpoint(pub &'static str);
 
 /// The middleware; outermost.
-pub(super) async fn observe<B>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<EitherBody<B>>, Error>
+pub(super) async fn observe<B>(mut req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<EitherBody<B>>, Error>
 where
     B: actix_web::body::MessageBody + 'static,
 {
@@ -35,6 +35,7 @@ where
     let started = uptime();
     let request_id = RequestId::made();
     let method = known_method(req.method());
+    refuse_unasked_body(&mut req);
     let span = tracing::info_span!("http.request", request.id = %request_id);
     req.extensions_mut().insert(request_id.clone());
 
@@ -46,6 +47,13 @@ where
     let endpoint = answer.request().app_data::<Endpoint>().map_or("none", |endpoint| endpoint.0);
     note(&Answered { method, endpoint, status: answer.status(), code, took: uptime().saturating_sub(started) });
     Ok(answer)
+}
+
+/// Lets go of a body that nobody will read ([`super::body::NoBody`] tells why), of every method that takes none.
+fn refuse_unasked_body(req: &mut ServiceRequest) {
+    if !matches!(*req.method(), Method::POST | Method::PUT) {
+        drop(req.take_payload());
+    }
 }
 
 struct Answered {

@@ -1,5 +1,7 @@
 //! One way out for failures: the only table from failure to status, and problem documents (RFC 9457).
 
+mod sorted;
+
 use std::error::Error as StdError;
 
 use actix_cors::CorsError;
@@ -14,9 +16,8 @@ use actix_web::{
 };
 use serde::Serialize;
 
-use crate::domain::{Malformed, ids::RequestId, stamp::Refusal};
-use crate::line::{flex::Fault, id_token::TokenError};
-use crate::store::StoreError;
+use crate::domain::{ids::RequestId, stamp::Refusal};
+use crate::line::flex::Fault;
 
 /// Why something failed underneath.
 type Source = Box<dyn StdError + Send + Sync>;
@@ -31,6 +32,8 @@ pub enum ApiError {
     ChannelNotFound,
     #[error("this cursor was changed or belongs to another query: begin again without it")]
     CursorInvalid,
+    #[error("this participant doesn't hold that stamp, so there is no notice of it")]
+    DeliveryNotFound,
     #[error("there is no such event")]
     EventNotFound,
     #[error("LINE would refuse this message: see `faults`")]
@@ -55,6 +58,8 @@ pub enum ApiError {
     PayloadTooLarge { limit: usize },
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error("the last notice of this stamp is still on its way")]
+    ResendPending,
     #[error("{0} can't change any more: somebody is registered")]
     SettingFixed(&'static str),
     #[error("`x-line-signature` is missing, or isn't this body's signature")]
@@ -89,6 +94,7 @@ impl ApiError {
             Self::AdminTokenInvalid => (401, "admin_token_invalid", "The admin token is not valid"),
             Self::ChannelNotFound => (404, "channel_not_found", "No such channel"),
             Self::CursorInvalid => (400, "cursor_invalid", "The cursor is not valid"),
+            Self::DeliveryNotFound => (404, "delivery_not_found", "No such notice"),
             Self::EventNotFound => (404, "event_not_found", "No such event"),
             Self::FlexInvalid(_) => (422, "flex_invalid", "The Flex message is not valid"),
             Self::Forbidden(_) => (403, "forbidden", "This token may not do that"),
@@ -103,6 +109,7 @@ impl ApiError {
             Self::Refused(Refusal::EventEnded) => (409, "event_ended", "The event has ended"),
             Self::Refused(Refusal::EventNotStarted) => (409, "event_not_started", "The event has not started"),
             Self::Refused(Refusal::StampInactive) => (409, "stamp_inactive", "The stamp is not active"),
+            Self::ResendPending => (409, "resend_pending", "The notice is still on its way"),
             Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
             Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
@@ -175,32 +182,6 @@ impl ResponseError for ApiError {
             answer.headers_mut().insert(name, value);
         }
         answer
-    }
-}
-
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Broken(_) => Self::Internal(error.into()),
-            // Somebody else was faster in a place where that isn't expected: the same request again will do.
-            StoreError::Conflict(_) | StoreError::Unavailable(_) => Self::StoreUnavailable(error.into()),
-        }
-    }
-}
-
-impl From<TokenError> for ApiError {
-    fn from(error: TokenError) -> Self {
-        match error {
-            TokenError::Expired => Self::TokenExpired,
-            TokenError::Invalid(_) => Self::TokenInvalid,
-            TokenError::Unavailable(_) => Self::LineUnavailable(error.into()),
-        }
-    }
-}
-
-impl From<Malformed> for ApiError {
-    fn from(error: Malformed) -> Self {
-        Self::InvalidRequest(error.to_string())
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).put(admin::stamps::put),
         at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::stamps::holders),
         at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
+        at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend").post(admin::deliveries::resend),
+        at("/admin/api/events/{eventId}/stats").get(admin::stats::show),
         at("/healthz").get(ops::healthz),
         at("/readyz").get(ops::readyz),
         at("/metrics").get(ops::metrics),

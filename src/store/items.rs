@@ -27,7 +27,7 @@ use super::keys::ItemKey;
 use attributes::Attributes;
 
 pub use attributes::Unreadable;
-pub(super) use facts::{completed, friendship, user, user_stamp};
+pub(super) use facts::{completed, friendship, resend, user, user_stamp};
 pub use json::storable;
 pub(super) use notice::refusal;
 pub(super) use settings::{event, master};

@@ -34,7 +34,9 @@ use crate::domain::{
 };
 
 pub use index::{Gsi1Key, Gsi2Key};
-pub(super) use index::{events_partition, holders_partition, masters_partition, parked_partition, users_partition};
+pub(super) use index::{
+    events_partition, holders_partition, masters_partition, parked_partition, timed_user, users_partition,
+};
 pub use shard::Shard;
 
 /// Names one item among all: a primary key.
@@ -178,10 +180,9 @@ impl SortKeys {
         }
     }
 
-    /// Those of follows and unfollows up to a moment, that one included.
-    pub(super) fn friendships(at: Option<Timestamp>) -> Self {
-        let high = at.map_or_else(|| "FRIEND#~".to_owned(), |at| format!("FRIEND#{at}#~"));
-        Self { low: "FRIEND#".to_owned(), high }
+    /// Those of follows and unfollows.
+    pub(super) fn friendships() -> Self {
+        Self { low: "FRIEND#".to_owned(), high: "FRIEND#~".to_owned() }
     }
 
     /// Whether there can be none. DynamoDB refuses a `BETWEEN` whose ends are the wrong way round.

@@ -5,6 +5,7 @@
 //! a margin, and asked again only where that was not enough.
 
 mod merge;
+mod people;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,7 @@ use super::{
     keys::{self, Gsi2Key, Shard, SortKeys},
 };
 use merge::{Index, Merge, Source};
+pub use people::People;
 
 /// Which end a list begins at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,12 +10,16 @@
 //! | [`masters`] | events and stamp masters: read, list, replace |
 //! | [`rallies`] | the same, cached |
 //! | [`listing`] | lists by index, page by page and as one |
-//! | [`notices`] | the delivery's marks |
+//! | [`notices`], [`waiting`] | the delivery's marks; which of many notices wait |
+//! | [`counts`] | counts by event and hour |
 //! | [`stream`], [`progress`] | the table's stream, and how far it was read |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
+//! | [`backfill`] | `GSI2` keys for the stamps of a table that was made from the article |
 
+pub mod backfill;
 pub mod client;
+pub mod counts;
 pub mod items;
 pub mod keys;
 pub mod listing;
@@ -26,6 +30,7 @@ pub mod progress;
 pub mod rallies;
 pub mod stream;
 pub mod table;
+pub mod waiting;
 
 #[cfg(test)]
 mod canned;

@@ -4,10 +4,9 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 
 use crate::domain::{
     event::IndexShards,
-    fact::{Completed, Facts, Friendship, User, UserStamp},
+    fact::{Completed, Facts, Friendship, Resend, User, UserStamp},
     ids::{ChannelName, EventId, LineUserId, RequestId, StampId},
     notice::{NoticeId, NoticeKey},
-    time::Timestamp,
 };
 
 use super::{
@@ -87,30 +86,44 @@ impl Store {
         Ok(recorded(completed, stored, |_| None))
     }
 
+    /// Records a resend, never two of the same number: of those who ask at once, one writes it. It names no request; the
+    /// same asker at the same millisecond is taken for our own attempt whose answer got lost.
+    pub async fn record_resend(&self, resend: &Resend) -> Result<Recorded<Resend>, StoreError> {
+        let asked = |resend: &Resend| (resend.requested_by.clone(), resend.requested_at);
+        Ok(match self.put_once(items::resend(resend)).await? {
+            None => Recorded::Now(resend.clone()),
+            Some(stands) if asked(&stands) == asked(resend) => Recorded::Now(stands),
+            Some(stands) => Recorded::Before(stands),
+        })
+    }
+
     /// Records a follow or unfollow; the same webhook event again changes nothing.
     pub async fn record_friendship(&self, friendship: &Friendship) -> Result<(), StoreError> {
         self.put_once::<Friendship>(items::friendship(friendship)).await.map(drop)
     }
 
-    /// The newest follow or unfollow, or the newest at or before a moment; `None` = unknown, never assumed.
-    pub async fn friendship(
+    /// All follows and unfollows of one person, oldest first: they are few. None = unknown, never assumed.
+    pub async fn friendships(
         &self,
         channel: &ChannelName,
         line_user_id: &LineUserId,
-        at: Option<Timestamp>,
-    ) -> Result<Option<Friendship>, StoreError> {
-        let range = SortKeys::friendships(at);
+    ) -> Result<Vec<Friendship>, StoreError> {
+        let range = SortKeys::friendships();
         let query = self.client.query().table_name(&self.tables.main).consistent_read(true);
-        let found = query
+        let mut pages = query
             .key_condition_expression("PK = :pk AND SK BETWEEN :low AND :high")
             .expression_attribute_values(":pk", text(keys::friend_partition(channel, line_user_id)))
             .expression_attribute_values(":low", text(range.low))
             .expression_attribute_values(":high", text(range.high))
-            .scan_index_forward(false)
-            .limit(1)
-            .send()
-            .await?;
-        Ok(found.items.unwrap_or_default().pop().map(items::decode_as).transpose()?)
+            .into_paginator()
+            .send();
+        let mut all = Vec::new();
+        while let Some(page) = pages.next().await {
+            for item in page?.items.unwrap_or_default() {
+                all.push(items::decode_as(item)?);
+            }
+        }
+        Ok(all)
     }
 
     /// One item, consistent.

@@ -7,22 +7,38 @@
 //! | PK | SK | holds |
 //! | --- | --- | --- |
 //! | `CONSUMER#{name}#STREAM#{arn}` | `SHARD#{shardId}` | lease and progress of one shard |
-//! | the same | `WORKER#{id}` | a worker that waits for a lease |
+//! | the same | `WORKER#{id}` | a worker that waits for a lease, or pushes without one |
+//! | the same | `BATCH#{sequence}` | a batch that a function was handed and has not finished |
+//! | `CONSUMER#{name}#RECONCILE` | `RUN#{id}` | what a run of `reconcile` has under way |
 
+mod batches;
+mod candidates;
+mod handed_out;
 mod items;
 
-use std::{collections::HashMap, fmt};
+pub use candidates::{Candidate, Errand};
+pub use handed_out::{By, HandedOut, Run};
 
-use aws_sdk_dynamodb::{
-    operation::{delete_item::DeleteItemError, update_item::builders::UpdateItemFluentBuilder},
-    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld},
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
 };
 
-use crate::domain::time::Timestamp;
+use aws_sdk_dynamodb::{
+    operation::{
+        delete_item::DeleteItemError, transact_write_items::TransactWriteItemsError,
+        update_item::builders::UpdateItemFluentBuilder,
+    },
+    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
+};
+
+use crate::domain::{counts::Counts, time::Timestamp};
 
 use super::{
     Store, StoreError,
+    counts::{HourOfEvent, ShardCounts},
     guard::{Guarded, guarded},
+    items::Item,
     stream::{ListedShard, SequenceNumber, ShardId},
 };
 
@@ -71,6 +87,17 @@ impl FactSpan {
     pub fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at <= self.through
     }
+
+    /// The shortest one that contains both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), through: self.through.max(other.through) }
+    }
+
+    /// The shortest one that contains all of these times; `None` for no times.
+    pub fn around(times: impl IntoIterator<Item = Timestamp>) -> Option<Self> {
+        times.into_iter().map(|at| Self { from: at, through: at }).reduce(Self::and)
+    }
 }
 
 /// How far a shard was read.
@@ -81,10 +108,19 @@ pub struct Reached {
     /// Every record of the shard is finished, and the shard is closed.
     pub finished: bool,
     /// Records whose facts happened in here may have been handed to LINE although they are not finished
-    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out.
+    /// (`uncoveredFrom` to `handedOutThrough`). Written before they are handed out. Without `uncoveredFrom` there are
+    /// none: the shard was given back with nothing under way.
     pub handed_out: Option<FactSpan>,
     /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
     pub doubtful: Vec<FactSpan>,
+}
+
+impl Reached {
+    /// Whether nothing of the shard may have been handed to LINE without being finished.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.handed_out.is_none() && self.doubtful.is_empty()
+    }
 }
 
 /// The item of one shard.
@@ -104,15 +140,6 @@ pub struct ShardProgress {
     pub reached: Reached,
     /// When it was last written, by the writer's wall clock: for people, and to clear away what is days old.
     pub updated_at: Timestamp,
-}
-
-/// A worker that waits for a lease.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// Who.
-    pub worker: WorkerId,
-    /// Grows while it lives.
-    pub beat: u64,
 }
 
 /// Everything known about who reads a stream, and how far.
@@ -158,17 +185,28 @@ pub enum Hold {
 pub struct Consumers {
     store: Store,
     partition: String,
+    stream_arn: String,
 }
 
 impl Store {
     /// The progress of the consumer `name` (two consumers of one stream must not share a name) on a stream.
     #[must_use]
     pub fn consumers(&self, name: &str, stream_arn: &str) -> Consumers {
-        Consumers { store: self.clone(), partition: format!("CONSUMER#{name}#STREAM#{stream_arn}") }
+        Consumers {
+            store: self.clone(),
+            partition: format!("CONSUMER#{name}#STREAM#{stream_arn}"),
+            stream_arn: stream_arn.to_owned(),
+        }
     }
 }
 
 impl Consumers {
+    /// Where the counts of one of its shards are.
+    #[must_use]
+    pub fn counts_of(&self, shard: &ShardId) -> ShardCounts {
+        self.store.shard_counts(&self.stream_arn, shard)
+    }
+
     /// Everything, consistent: one Query (a page per 1 MB, which is thousands of shards).
     pub async fn board(&self) -> Result<Board, StoreError> {
         let mut board = Board::default();
@@ -237,43 +275,52 @@ impl Consumers {
         hold: Hold,
         now: Timestamp,
     ) -> Result<Saved, StoreError> {
-        let (set, removed, values) = items::progress(reached);
-        let removed = if hold == Hold::Release { [removed, vec!["#owner"]].concat() } else { removed };
-        let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
+        let Written { expression, names, values } = Written::of(lease, reached, hold, now);
         let update = self
             .update(items::shard_key(&lease.shard))
-            .update_expression(format!("SET beat = beat + :one, updatedAt = :now{set}{remove}"))
-            .condition_expression("#owner = :me AND fence = :fence")
-            .expression_attribute_names("#owner", "owner")
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":me", AttributeValue::S(lease.owner.as_str().to_owned()))
-            .expression_attribute_values(":fence", number(lease.fence))
-            .expression_attribute_values(":now", AttributeValue::S(now.to_string()));
-        let update =
-            values.into_iter().fold(update, |update, (name, value)| update.expression_attribute_values(name, value));
+            .update_expression(expression)
+            .condition_expression(HOLDS)
+            .set_expression_attribute_names(Some(names))
+            .set_expression_attribute_values(Some(values));
         Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
             Guarded::Done => Saved::Yes,
-            Guarded::Refused(found) => {
-                let found = found.as_ref().map(items::shard).transpose()?;
-                // Our own release, whose answer got lost, has taken the owner away already.
-                let ours = found.is_some_and(|item| item.owner.is_none() && item.fence == lease.fence);
-                if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost }
-            }
+            Guarded::Refused(found) => refused(found.as_ref(), lease, hold)?,
         })
     }
 
-    /// Shows the others that a worker without a shard is there.
-    pub async fn stand_by(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        let update = self.update(items::worker_key(worker)).update_expression("ADD beat :one");
-        let sent = update.expression_attribute_values(":one", number(1)).send().await;
-        sent.map(|_| ()).map_err(StoreError::from)
-    }
-
-    /// Takes away the sign of life of a worker that stopped, got a shard, or is dead.
-    pub async fn forget_worker(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
-        let delete = delete.set_key(Some(self.key(items::worker_key(worker))));
-        delete.send().await.map(|_| ()).map_err(StoreError::from)
+    /// The same, and in the same transaction the counts of what the checkpoint has passed: absolute values, so that
+    /// repeating it is as harmless. At most 99 of them (a transaction has 100 actions).
+    pub async fn save_counting(
+        &self,
+        lease: &Lease,
+        reached: &Reached,
+        hold: Hold,
+        now: Timestamp,
+        counts: (&ShardCounts, &BTreeMap<HourOfEvent, Counts>),
+    ) -> Result<Saved, StoreError> {
+        let Written { expression, names, values } = Written::of(lease, reached, hold, now);
+        let update = Update::builder()
+            .table_name(&self.store.tables.consumers)
+            .set_key(Some(self.key(items::shard_key(&lease.shard))))
+            .update_expression(expression)
+            .condition_expression(HOLDS)
+            .set_expression_attribute_names(Some(names))
+            .set_expression_attribute_values(Some(values))
+            .return_values_on_condition_check_failure(AllOld)
+            .build()
+            .map_err(StoreError::broken)?;
+        let puts = counts.0.puts(counts.1)?.into_iter().map(|put| TransactWriteItem::builder().put(put).build());
+        let actions = std::iter::once(TransactWriteItem::builder().update(update).build()).chain(puts).collect();
+        let written = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
+        let Err(failure) = written else { return Ok(Saved::Yes) };
+        let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = failure.as_service_error() else {
+            return Err(failure.into());
+        };
+        match cancelled.cancellation_reasons().first() {
+            Some(reason) if reason.code() == Some("ConditionalCheckFailed") => refused(reason.item(), lease, hold),
+            // A conflict, a throttle: nothing was written, and it may be repeated.
+            _ => Err(StoreError::Unavailable(failure.into())),
+        }
     }
 
     /// Takes away the item of a shard that is finished and that the stream has forgotten.
@@ -300,6 +347,43 @@ impl Consumers {
     fn key(&self, sort: String) -> HashMap<String, AttributeValue> {
         items::key(&self.partition, sort)
     }
+}
+
+/// The condition of every write of a lease's holder.
+const HOLDS: &str = "#owner = :me AND fence = :fence";
+
+/// A write of the holder, as an Update says it.
+struct Written {
+    expression: String,
+    names: HashMap<String, String>,
+    values: HashMap<String, AttributeValue>,
+}
+
+impl Written {
+    fn of(lease: &Lease, reached: &Reached, hold: Hold, now: Timestamp) -> Self {
+        let (set, removed, mut values) = items::progress(reached);
+        let removed = if hold == Hold::Release { [removed, vec!["#owner"]].concat() } else { removed };
+        let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
+        values.extend([
+            (":one".to_owned(), number(1)),
+            (":me".to_owned(), AttributeValue::S(lease.owner.as_str().to_owned())),
+            (":fence".to_owned(), number(lease.fence)),
+            (":now".to_owned(), AttributeValue::S(now.to_string())),
+        ]);
+        Self {
+            expression: format!("SET beat = beat + :one, updatedAt = :now{set}{remove}"),
+            names: HashMap::from([("#owner".to_owned(), "owner".to_owned())]),
+            values,
+        }
+    }
+}
+
+/// What a refused write of a holder means.
+fn refused(found: Option<&Item>, lease: &Lease, hold: Hold) -> Result<Saved, StoreError> {
+    let found = found.map(items::shard).transpose()?;
+    // Our own release, whose answer got lost, has taken the owner away already.
+    let ours = found.is_some_and(|item| item.owner.is_none() && item.fence == lease.fence);
+    Ok(if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost })
 }
 
 fn number(value: u64) -> AttributeValue {

@@ -2,6 +2,8 @@
 //! (AWS developer guide: "Change data capture for DynamoDB Streams"; API reference: "Amazon DynamoDB Streams").
 
 mod error;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 mod record;
 mod sequence;
 #[cfg(test)]

@@ -12,13 +12,13 @@ use std::fmt;
 use aws_sdk_dynamodb::{
     Client,
     operation::describe_table::DescribeTableError,
-    types::{StreamSpecification, TableDescription, TimeToLiveDescription},
+    types::{IndexStatus, StreamSpecification, TableDescription, TimeToLiveDescription},
 };
 
 pub use create::create;
 pub use difference::{Difference, Remedy};
 
-use super::StoreError;
+use super::{Store, StoreError};
 use definition::Definition;
 
 /// The names of the two tables.
@@ -97,6 +97,34 @@ pub async fn stream_arn(client: &Client, table: &str) -> Result<Option<String>, 
     let on = description.stream_specification().is_some_and(StreamSpecification::stream_enabled);
     // The ARN of a stream that was switched off is still told.
     Ok(on.then(|| description.latest_stream_arn().map(str::to_owned)).flatten())
+}
+
+/// Whether an index can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// It is being filled with what the table holds: it would show only a part.
+    Filling,
+    /// There is no such index.
+    Missing,
+    /// It shows everything that has its keys, a moment after the table.
+    Ready,
+}
+
+impl Store {
+    /// Whether the index of the stamps' holders (`GSI2`) can be read: a table made from the article has none.
+    pub async fn holders_index(&self) -> Result<IndexState, StoreError> {
+        let Some(description) = describe(&self.client, &self.tables.main).await? else {
+            return Err(StoreError::broken(format!("there is no table {}", self.tables.main)));
+        };
+        let found = description.global_secondary_indexes().iter().find(|index| index.index_name() == Some("GSI2"));
+        Ok(match found {
+            None => IndexState::Missing,
+            Some(index) if index.index_status() == Some(&IndexStatus::Active) && index.backfilling() != Some(true) => {
+                IndexState::Ready
+            }
+            Some(_) => IndexState::Filling,
+        })
+    }
 }
 
 /// What DynamoDB says of a table.

@@ -75,7 +75,9 @@ async fn calls_are_counted_by_operation_table_and_index() {
 
 #[tokio::test]
 async fn the_sdk_gets_over_a_throttled_call() {
-    for fault in [Fault::Throttled, Fault::ThroughputExceeded, Fault::ServerError, Fault::LostRequest] {
+    let passing =
+        [Fault::LimitExceeded, Fault::LostRequest, Fault::ServerError, Fault::ThroughputExceeded, Fault::Throttled];
+    for fault in passing {
         let line = Line::open("throttled").await;
         line.proxy.inject("PutItem", fault, Often::Next(2));
         line.put("1").await.unwrap();

@@ -40,11 +40,18 @@ use stamp_rally::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::proxy::Proxy;
+use super::{proxy::Proxy, tables::make_the_articles_table};
 
 pub const RALLY: &str = "stamp-rally-202606";
 pub const CHANNEL: &str = "main";
-const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
+/// The channel secret of `main`: the one of LINE's published example of a signature.
+pub const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
+/// The Login channel secret of `main`, as LINE has it.
+pub const LOGIN_SECRET: &str = "a-login-channel-secret";
+/// The second Login channel of `main`: another stage of its MINI App.
+pub const MINI_APP: &str = "1000000003";
+/// The one origin whose pages may call the API.
+pub const PAGE: &str = "https://rally.example";
 
 /// A clock that stands until it is turned.
 pub struct HandClock {
@@ -74,6 +81,39 @@ impl TimeSource for HandClock {
     }
 }
 
+/// What one house has that others haven't.
+#[derive(Clone, Copy)]
+pub struct Fittings {
+    /// How ID tokens are verified.
+    pub verification: Verification,
+    /// The Login channel secret of channel `main`: with one, tokens of web login (HS256) are taken.
+    pub login_secret: Option<&'static str>,
+    /// What webhooks of channel `main` may be signed with, newest first.
+    pub webhook_secrets: &'static [&'static str],
+    /// Which tables it stands on.
+    pub tables: Tables,
+}
+
+/// Which tables a house stands on.
+#[derive(Clone, Copy)]
+pub enum Tables {
+    /// Those of `table create`.
+    AsDefined,
+    /// The source article's, before anybody completed it.
+    OfTheArticle,
+}
+
+impl Default for Fittings {
+    fn default() -> Self {
+        Self {
+            verification: Verification::Jwks,
+            login_secret: None,
+            webhook_secrets: &[SECRET],
+            tables: Tables::AsDefined,
+        }
+    }
+}
+
 /// Everything, for one story.
 pub struct House {
     pub line: StandIn,
@@ -86,14 +126,19 @@ pub struct House {
     platform: Platform,
     stop: CancellationToken,
     server: JoinHandle<std::io::Result<()>>,
-    _engine: Engine,
+    engine: Engine,
 }
 
 impl House {
     /// A house with the demo rally: two stamps, a completion message, open from yesterday to next month. Every story
     /// has a name of its own: with it comes the SDK's budget of repetitions.
     pub async fn open(story: &'static str) -> Self {
-        let house = Self::empty(story).await;
+        Self::fitted(story, Fittings::default()).await
+    }
+
+    /// The same, with other fittings.
+    pub async fn fitted(story: &'static str, fittings: Fittings) -> Self {
+        let house = Self::built(story, fittings).await;
         house.set_up_the_rally().await;
         house.wire.forget_counts();
         house
@@ -101,29 +146,41 @@ impl House {
 
     /// A house without a rally.
     pub async fn empty(story: &'static str) -> Self {
+        Self::built(story, Fittings::default()).await
+    }
+
+    /// A house with the demo rally, over a table as the source article describes it.
+    pub async fn over_the_articles_table(story: &'static str) -> Self {
+        Self::fitted(story, Fittings { tables: Tables::OfTheArticle, ..Fittings::default() }).await
+    }
+
+    async fn built(story: &'static str, fittings: Fittings) -> Self {
         let engine = Engine::start(free_port(), Storage::Memory).unwrap();
         let wire = Proxy::start(&engine.endpoint_url()).unwrap();
-        let channels = vec![
-            ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET),
-            ChannelSettings::new("other", "1000000002", "2000000002", "another-secret"),
-        ];
+        let mut main = ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET);
+        main.login_channel_ids.push(MINI_APP.to_owned());
+        main.login_channel_secret = Some(LOGIN_SECRET.to_owned());
+        let channels = vec![main, ChannelSettings::new("other", "1000000002", "2000000002", "another-secret")];
         let line = StandIn::start(free_port(), &Memory::InMemory, channels).unwrap();
-        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
+        let pace = unhurried(story);
         let clients = Clients::at(&wire.endpoint_url(), &pace);
         let tables = TableNames::default();
-        create(&clients.table, &tables).await.unwrap();
+        match fittings.tables {
+            Tables::AsDefined => drop(create(&clients.table, &tables).await.unwrap()),
+            Tables::OfTheArticle => make_the_articles_table(&clients).await,
+        }
         let records = Store::new(clients.table.clone(), tables);
         let clock = Arc::new(HandClock::at_now());
         let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
         let listener = free_port();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
-        let app = app(&records, &platform, &clock);
+        let app = app(&records, &platform, &clock, fittings);
         #[expect(clippy::disallowed_methods, reason = "the house ends it")]
         let server = tokio::spawn(http::serve(listener, app, stop.clone()));
         line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, _engine: engine }
+        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, engine }
     }
 
     async fn set_up_the_rally(&self) {
@@ -171,21 +228,33 @@ impl House {
 
     /// The same, at a pace.
     pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
+        let delivery = self.delivery_at(settings);
+        let clock = self.clock.clone();
+        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+    }
+
+    /// What brings notices to LINE, as a process of its own has it.
+    pub fn delivery_at(&self, settings: DeliverySettings) -> Delivery {
         let stateless = Access::Stateless {
             messaging_channel_id: "2000000001".to_owned(),
             channel_secret: SECRET.to_owned().into(),
         };
         let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
         let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
-        let delivery = Delivery::new(DeliveryParts {
+        Delivery::new(DeliveryParts {
             store: self.store.clone(),
             rallies: Rallies::new(self.store.clone(), clock.clone()),
             messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
-            clock: clock.clone(),
+            clock,
             settings,
             patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
-        });
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+        })
+    }
+
+    /// The secret of the channel's Messaging API.
+    #[cfg(feature = "lambda")]
+    pub fn channel_secret(&self) -> &'static str {
+        SECRET
     }
 
     /// Delivers all that is due, by a worker that comes and goes.
@@ -202,6 +271,13 @@ impl House {
         self.control(Method::PATCH, "/settings", &json!({"advanceMs": time.as_millis()})).await.is(200);
     }
 
+    /// More than a day passes, and the stream forgets what it has.
+    pub async fn pass_a_day(&self) {
+        let day = Duration::from_hours(25);
+        self.pass(day).await;
+        self.engine.sweep(SystemTime::now() + day).unwrap();
+    }
+
     /// Says something to the stand-in's control API.
     pub async fn control(&self, method: Method, path: &str, body: &Value) -> Answer {
         let url = format!("{}/control{path}", self.line.base_url());
@@ -211,6 +287,23 @@ impl House {
     /// Faults that LINE has from now on.
     pub async fn line_faults(&self, rules: Value) {
         self.control(Method::PUT, "/faults", &json!({ "rules": rules })).await.is(200);
+    }
+
+    /// Changes the demo rally, as its organiser does.
+    pub async fn change_the_rally(&self, change: &Value) {
+        self.organiser().put_event(RALLY, change).await.is(200);
+    }
+
+    /// Changes one of its stamps.
+    pub async fn change_stamp(&self, id: &str, change: &Value) {
+        self.organiser().put_stamp(RALLY, id, change).await.is(200);
+    }
+
+    /// How often LINE was asked at an endpoint (`push`, `certs`, `verify`…), whatever it answered.
+    pub async fn asked_of_line(&self, endpoint: &str) -> u64 {
+        let counts = self.control(Method::GET, "/requests", &Value::Null).await.is(200);
+        let answers = counts.body["endpoints"][endpoint].as_object().cloned().unwrap_or_default();
+        answers.values().filter_map(Value::as_u64).sum()
     }
 
     /// A request to the API.
@@ -230,27 +323,31 @@ impl House {
     }
 }
 
-fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>) -> App {
+fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>, fittings: Fittings) -> App {
     let clock = clock.clone() as stamp_rally::domain::time::Clock;
     let settings = VerifierSettings {
-        verification: Verification::Jwks,
+        verification: fittings.verification,
         jwks_refetch: Duration::from_secs(30),
         leeway: Duration::from_secs(30),
     };
-    let channel = |id: &str, secret: &str| Channel {
-        login: LoginChannels { ids: vec![id.to_owned()], hs256_secret: None },
-        webhook_secrets: vec![secret.to_owned().into()],
+    let main = Channel {
+        login: LoginChannels {
+            ids: vec!["1000000001".to_owned(), MINI_APP.to_owned()],
+            hs256_secret: fittings.login_secret.map(|secret| secret.to_owned().into()),
+        },
+        webhook_secrets: fittings.webhook_secrets.iter().map(|secret| (*secret).to_owned().into()).collect(),
+    };
+    let other = Channel {
+        login: LoginChannels { ids: vec!["1000000002".to_owned()], hs256_secret: None },
+        webhook_secrets: vec!["another-secret".to_owned().into()],
     };
     App::new(Parts {
         store: store.clone(),
         rallies: Rallies::new(store.clone(), clock.clone()),
         verifier: TokenVerifier::new(platform.clone(), settings, clock.clone()),
-        channels: HashMap::from([
-            (CHANNEL.parse().unwrap(), channel("1000000001", SECRET)),
-            ("other".parse().unwrap(), channel("1000000002", "another-secret")),
-        ]),
+        channels: HashMap::from([(CHANNEL.parse().unwrap(), main), ("other".parse().unwrap(), other)]),
         admin_tokens: admin_tokens(),
-        allowed_origins: vec!["https://rally.example".to_owned()],
+        allowed_origins: vec![PAGE.to_owned()],
         clock,
         metrics: PrometheusBuilder::new().build_recorder().handle(),
     })
@@ -269,6 +366,19 @@ fn admin_tokens() -> AdminTokens {
         token("viewer", Role::Viewer, Events::All),
         token("neighbour", Role::Admin, Events::These(["another-rally".parse().unwrap()].into())),
     ])
+}
+
+/// Waits as long as a busy machine needs: how long the program waits is no story of these houses.
+fn unhurried(story: &'static str) -> Pace {
+    Pace {
+        connect: Duration::from_secs(10),
+        item_attempt: Duration::from_secs(20),
+        stream_attempt: Duration::from_secs(20),
+        operation: Duration::from_mins(1),
+        first_pause: Duration::from_millis(1),
+        budget: Cow::Borrowed(story),
+        ..Pace::request()
+    }
 }
 
 fn free_port() -> TcpListener {
@@ -291,6 +401,22 @@ pub struct Person<'a> {
 }
 
 impl Person<'_> {
+    /// The same person with another token.
+    pub fn with(&self, token: &str) -> Self {
+        Self { house: self.house, id: self.id.clone(), token: token.to_owned() }
+    }
+
+    /// The same person after LIFF was closed and opened again: with a fresh token.
+    pub fn again(&self) -> Self {
+        self.with(&self.house.line.id_token(&self.id, CHANNEL).unwrap())
+    }
+
+    /// The same person with a token as ordered of the stand-in (its control API tells what can be ordered).
+    pub async fn minted(&self, order: &Value) -> Self {
+        let minted = self.house.control(Method::POST, &format!("/users/{}/id-token", self.id), order).await.is(200);
+        self.with(minted.body["idToken"].as_str().unwrap())
+    }
+
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.house.request(method, &format!("/api/events/{RALLY}{path}")).bearer_auth(&self.token)
     }
@@ -343,6 +469,10 @@ impl Organiser<'_> {
 
     pub async fn get(&self, path: &str) -> Answer {
         Answer::to(self.request(Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::POST, path)).await
     }
 
     pub async fn put_event(&self, id: &str, event: &Value) -> Answer {

@@ -3,10 +3,26 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that can't go on should stop")]
 
 mod acquire;
+mod backfill;
+mod bad_input;
+mod claims;
 mod commands;
+mod dealing;
 mod delivery;
+mod fault_run;
 mod faults;
 mod house;
+#[cfg(feature = "lambda")]
+mod lambda;
+mod organiser;
+mod processes;
 mod proxy;
+mod reconcile;
+mod resend;
+mod second_engine;
+mod stats;
 mod store;
 mod tables;
+mod tokens;
+mod webhook;
+mod workers;

@@ -7,7 +7,7 @@ use crate::domain::{
     time::Timestamp,
 };
 
-use super::{Call, Path};
+use super::{Call, Path, RETRY_LIMIT};
 use crate::delivery::Outcome;
 
 /// What a notice is about, out of the participant's facts.
@@ -45,6 +45,17 @@ pub(super) fn has_held(facts: &Facts, matter: &Matter<'_>) -> bool {
     facts.stamps.iter().any(|stamp| is_held(&stamp.notice) && !repeated(&stamp.stamp_id))
         || facts.resends.iter().any(|resend| is_held(&resend.notice))
         || facts.completed.as_ref().is_some_and(|completed| is_held(&completed.notice))
+}
+
+/// Whether a completed card's message would come before that of one of its stamps: one that the stream has forgotten,
+/// so that `reconcile` sends it, just now maybe. (Those that come by the stream come in order.)
+pub(super) fn comes_too_early(facts: &Facts, matter: &Matter<'_>, now: Timestamp) -> bool {
+    let Subject::Completed { completed_at } = matter.subject else { return false };
+    let is_before = |stamp: &&UserStamp| stamp.acquired_at <= completed_at;
+    let is_forgotten = |stamp: &UserStamp| {
+        matches!(stamp.notice, NoticeStatus::Waiting { .. }) && now.since(stamp.acquired_at) > RETRY_LIMIT
+    };
+    facts.stamps.iter().filter(is_before).any(is_forgotten)
 }
 
 impl<'a> Matter<'a> {

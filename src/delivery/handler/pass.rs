@@ -17,7 +17,7 @@ use crate::store::{StoreError, notices::Marked, rallies::Rally};
 
 use super::{
     Call, Delivery, Parts, Pass, Path, RETRY_LIMIT, Tries,
-    matter::{Matter, has_held, still_due},
+    matter::{Matter, comes_too_early, has_held, still_due},
 };
 use crate::delivery::{
     Outcome,
@@ -104,6 +104,9 @@ impl Parts {
         if call.path == Path::Ordinary && has_held(&facts, &matter) {
             return self.park(call, tried_at, Verdict::held(HoldReason::EarlierHeld)).await;
         }
+        if call.path == Path::Ordinary && !tries.out_of_patience && comes_too_early(&facts, &matter, self.clock.now()) {
+            return Ok(Pass::Again);
+        }
         let message = match self.message(rally, &matter).await? {
             Ok(message) => message,
             Err(verdict) => return self.park(call, tried_at, verdict).await,
@@ -134,18 +137,19 @@ impl Parts {
                     self.goes_on.notify_one();
                 }
                 tries.accepted = Some((self.clock.now(), accepted));
+                tries.spoken_for = matter.facts.spoken_for(&call.notice.key);
                 self.mark(call, tries).await
             }
             Err(error) => self.push_failed(channel, call, tries, began, matter.tried_at, error).await,
         }
     }
 
-    /// Marks what LINE accepted. A resend speaks for the notice it repeats: that one leaves its special state, so that
-    /// nobody sends it again; the resend itself is marked last, because its mark ends the work.
+    /// Marks what LINE accepted. A resend speaks for the notices that it repeats: they leave their special states, so
+    /// that nobody sends them again; the resend itself is marked last, because its mark ends the work.
     pub(super) async fn mark(&self, call: &Call, tries: &mut Tries) -> Result<Pass, StoreError> {
         let Some((at, Accepted { request_id, .. })) = &tries.accepted else { return Ok(Pass::Again) };
-        if let NoticeKey::Resend { stamp_id, .. } = &call.notice.key {
-            let repeated = NoticeId { key: NoticeKey::Stamp(stamp_id.clone()), ..call.notice.clone() };
+        for key in &tries.spoken_for {
+            let repeated = NoticeId { key: key.clone(), ..call.notice.clone() };
             self.store.mark_sent(&repeated, *at, request_id.as_deref()).await?;
         }
         let marked = self.store.mark_sent(&call.notice, *at, request_id.as_deref()).await?;
@@ -161,6 +165,8 @@ impl Parts {
         verdict: Verdict,
     ) -> Result<Pass, StoreError> {
         let Verdict { state, reason, error } = verdict;
+        // A held notice comes back when nobody remembers any more that it may have been pushed before.
+        let tried_at = tried_at.or((call.doubtful && state == ParkedState::Held).then_some(call.since));
         if let Some(error) = &error {
             tracing::warn!(
                 event.id = %call.notice.event_id, notice = ?call.notice.key, status = error.status, said = error.message,
@@ -223,7 +229,9 @@ impl Parts {
         if may_be_accepted {
             return Some(Verdict::unknown());
         }
-        let over = call.path == Path::Held && rally.event.window.is_over(now);
+        // A resend that was asked for after the end was not parked when the event ended.
+        let asked_after = matter.number > 0 && rally.event.window.is_over(call.since);
+        let over = call.path == Path::Held && rally.event.window.is_over(now) && !asked_after;
         over.then(|| match matter.tried_at {
             Some(_) => Verdict::of(ParkedState::Unknown, "event_ended"),
             None => Verdict::of(ParkedState::Expired, "event_ended"),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::time::Timestamp;
-use crate::store::progress::{Candidate, Reached};
+use crate::store::progress::{Candidate, Errand, Reached};
 
 const LEASE: Duration = Duration::from_secs(10);
 
@@ -25,7 +25,8 @@ fn item(name: &str, owner: Option<&str>, beat: u64) -> ShardProgress {
 }
 
 fn board(shards: Vec<ShardProgress>, candidates: &[&str]) -> Board {
-    let candidates = candidates.iter().map(|name| Candidate { worker: worker(name), beat: 1 }).collect();
+    let candidate = |name: &&str| Candidate { worker: worker(name), errand: Errand::Wait, beat: 1 };
+    let candidates = candidates.iter().map(candidate).collect();
     Board { shards, candidates }
 }
 
@@ -120,4 +121,25 @@ fn its_own_name_on_a_shard_it_does_not_read_is_a_lost_answer() {
     let (mut leases, board) = (ann(), board(vec![item("s1", Some("ann"), 3)], &[]));
     leases.observe(&board, Duration::ZERO);
     assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, Duration::ZERO)), ["s1"]);
+}
+
+#[test]
+fn who_pushes_without_a_shard_takes_a_share_of_the_pushes_and_none_of_the_shards() {
+    let mut board = board(vec![item("s1", Some("ann"), 1), item("s2", Some("bob"), 1)], &[]);
+    board.candidates.push(Candidate { worker: worker("aaa"), errand: Errand::Push, beat: 1 });
+    let plan = |me: &str, held: &[&str], now: Duration, first: &mut Option<Leases>| {
+        let leases = first.get_or_insert_with(|| Leases::new(worker(me), Times::of(LEASE)));
+        leases.observe(&board, now);
+        leases.plan(&board, &self::held(held), 99, now)
+    };
+    let (mut ann, mut zoe, mut pusher) = (None, None, None);
+    let share = |plan: Plan| plan.share_of(10);
+    assert_eq!(share(plan("ann", &["s1"], Duration::ZERO, &mut ann)), 4);
+    assert_eq!(share(plan("bob", &["s2"], Duration::ZERO, &mut None)), 3);
+    assert_eq!(share(plan("aaa", &[], Duration::ZERO, &mut pusher)), 3, "it comes after those with a shard");
+    assert_eq!(share(plan("zoe", &[], Duration::ZERO, &mut zoe)), 0, "she waits for a shard");
+    assert_eq!(plan("zoe", &[], Duration::ZERO, &mut zoe).release, []);
+    assert_eq!(taken(&plan("aaa", &[], Duration::ZERO, &mut pusher)), [""; 0]);
+    let later = Times::of(LEASE).silence;
+    assert_eq!(share(plan("ann", &["s1"], later, &mut ann)), 10, "both others are silent");
 }

@@ -5,14 +5,16 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
+use crate::domain::{counts::Tick, time::TimeZone};
 use crate::store::{
     StoreError,
+    counts::{self, ShardCounts},
     progress::{FactSpan, Hold, Reached, Saved},
     stream::SequenceNumber,
 };
 
-use super::{Context, End, Goal, Shard};
-use crate::delivery::window::Window;
+use super::{Context, Counted, End, Goal, Shard};
+use crate::delivery::{Delivery, window::Window};
 
 /// The least time between two writes.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -20,11 +22,14 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// A write that is over.
 pub(super) struct Writing {
     reached: Reached,
-    span: FactSpan,
+    /// What may be handed out when it is stored; nothing if the shard was given back.
+    span: Option<FactSpan>,
     hold: Hold,
     /// The uptime before it was sent: from then on the lease is ours for some time.
     began: Duration,
-    result: Result<Saved, StoreError>,
+    /// How many ticks it told, and the shard's counts with them.
+    ticks: usize,
+    result: Result<(Saved, Counted), StoreError>,
 }
 
 /// What was written, and when.
@@ -72,35 +77,53 @@ impl Shard {
 
     /// Writes progress as it is now.
     pub(super) fn write(&mut self, context: &Context, hold: Hold) -> BoxFuture<'static, Writing> {
-        let span = self.coverage.next(self.window.unfinished(), context.clock.now());
-        let finished = self.ended && self.window.is_empty();
+        let passed = self.window.passed();
+        let finished = self.ended && self.window.is_empty() && passed.whole;
+        let wanted = if finished { Hold::Release } else { hold };
+        let span = match wanted {
+            Hold::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
+            Hold::Release => None,
+        };
         let reached = Reached {
-            checkpoint: self.window.checkpoint().cloned(),
+            checkpoint: passed.checkpoint.or_else(|| self.written.checkpoint.clone()),
             finished,
-            handed_out: Some(span),
+            handed_out: span.or_else(|| self.coverage.at_rest(self.lanes.doubtful())),
             doubtful: self.reached.doubtful.clone(),
         };
         self.written.at = Some(Instant::now());
         self.tell_lag(context);
-        let wanted = if finished { Hold::Release } else { hold };
-        let (consumers, lease, clock) = (context.consumers.clone(), self.lease.clone(), context.clock.clone());
+        let (context, lease, known) = (context.clone(), self.lease.clone(), self.counted.clone());
         Box::pin(async move {
-            let began = clock.uptime();
-            let result = consumers.save(&lease, &reached, wanted, clock.now()).await;
-            Writing { reached, span, hold, began, result }
+            let (began, ticks) = (context.clock.uptime(), passed.ticks.len());
+            let shard = context.consumers.counts_of(&lease.shard);
+            let result = async {
+                let now = context.clock.now();
+                if ticks == 0 {
+                    return Ok((context.consumers.save(&lease, &reached, wanted, now).await?, known));
+                }
+                let counts = count(&context.delivery, &shard, &known, &passed.ticks).await?;
+                let saved = context.consumers.save_counting(&lease, &reached, wanted, now, (&shard, &counts)).await?;
+                Ok((saved, counts))
+            };
+            let result = result.await;
+            Writing { reached, span, hold, began, ticks, result }
         })
     }
 
     /// Draws the conclusions of a write; the end, if it is one.
     pub(super) fn wrote(&mut self, context: &Context, writing: Writing) -> Option<End> {
-        let Writing { reached, span, hold, began, result } = writing;
+        let Writing { reached, span, hold, began, ticks, result } = writing;
         self.written.failed = result.is_err();
         match result {
-            Ok(Saved::Yes) => {
+            Ok((Saved::Yes, counted)) => {
+                self.counted = counted;
+                self.window.written(ticks);
                 self.standing.extend(began + context.times.silence);
                 self.written.checkpoint.clone_from(&reached.checkpoint);
                 self.reached = Reached { doubtful: std::mem::take(&mut self.reached.doubtful), ..reached };
-                self.coverage.stored(span);
+                if let Some(span) = span {
+                    self.coverage.stored(span);
+                }
                 self.lanes.covered();
                 match (self.reached.finished, hold) {
                     (true, _) => Some(End::Finished),
@@ -108,7 +131,7 @@ impl Shard {
                     (false, Hold::Keep) => None,
                 }
             }
-            Ok(Saved::Lost) => {
+            Ok((Saved::Lost, _)) => {
                 tracing::warn!(shard = %self.id(), "the shard's lease is somebody else's now: its work is dropped");
                 Some(End::Lost)
             }
@@ -133,4 +156,27 @@ impl Shard {
             metrics::gauge!("stamp_rally_shard_progress_timestamp_seconds", "shard" => shard).set(seconds);
         }
     }
+}
+
+/// The shard's counts, absolute, with these ticks: what is known of the hours they touch, or else what is stored.
+async fn count(
+    delivery: &Delivery,
+    shard: &ShardCounts,
+    known: &Counted,
+    ticks: &[Tick],
+) -> Result<Counted, StoreError> {
+    let mut counted = Counted::new();
+    for tick in ticks {
+        let rally = delivery.parts.rallies.rally(&tick.event_id).await?;
+        let hour = counts::hour_of(tick, rally.map_or(TimeZone::TOKYO, |rally| rally.event.time_zone));
+        if !counted.contains_key(&hour) {
+            let so_far = match known.get(&hour) {
+                Some(counts) => counts.clone(),
+                None => shard.of(&hour).await?,
+            };
+            counted.insert(hour.clone(), so_far);
+        }
+        counted.entry(hour).or_default().count(&tick.what);
+    }
+    Ok(counted)
 }

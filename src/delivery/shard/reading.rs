@@ -5,11 +5,12 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::domain::time::Timestamp;
+use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::stream::{Change, Iterator, Record, RecordsPage, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
 use crate::delivery::{
+    called::Called,
     handler::{Call, Path},
     lanes::Job,
 };
@@ -137,7 +138,7 @@ impl Shard {
                 let caught_up = page.records.is_empty() || self.ended || newer;
                 page.records.into_iter().for_each(|record| self.take_record(record));
                 if caught_up {
-                    self.coverage.caught_up();
+                    self.reached.doubtful.extend(self.coverage.caught_up(context.clock.now()));
                 }
             }
             Err(StreamError::Expired) => self.reading.iterator = None,
@@ -170,22 +171,14 @@ impl Shard {
 
     /// A notice gets in its lane; everything else is finished as soon as it is read.
     fn take_record(&mut self, record: Record) {
-        let called = match &record.change {
-            Change::Inserted(fact) => Call::named_by(fact).map(|notice| (notice, fact.at())),
-            Change::Passed => None,
-            Change::Unreadable(source) => {
-                let error = source.as_ref() as &dyn std::error::Error;
-                tracing::error!(shard = %self.id(), error, "a record can't be read: it is passed over");
-                metrics::counter!("stamp_rally_records_unreadable_total").increment(1);
-                None
-            }
-        };
-        let Some(ticket) = self.window.read(record.sequence, record.at, called.as_ref().map(|(_, at)| *at)) else {
-            return;
-        };
-        let Some((notice, at)) = called else { return self.window.finish(ticket) };
-        // The older of both: clocks differ, and the stream need not tell when a record was made.
-        let since = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
+        let called = Called::by(&record, self.id().as_str());
+        let fact = called.as_ref().map(|called| called.at);
+        let tick = if let Change::Inserted(fact) = &record.change { Tick::of(fact) } else { None };
+        let Some(ticket) = self.window.read(record.sequence, record.at, fact) else { return };
+        if let Some(tick) = tick {
+            self.window.counts(ticket, tick);
+        }
+        let Some(Called { notice, at, since }) = called else { return self.window.finish(ticket) };
         let doubtful = self.coverage.is_doubtful(at);
         let call = Call { notice, since, doubtful, path: Path::Ordinary, standing: self.standing.clone() };
         self.lanes.push(Job { ticket, at, call });

@@ -7,7 +7,7 @@ use std::{
 
 use crate::domain::notice::{NoticeId, NoticeKey};
 use crate::store::{
-    progress::{Candidate, Reached, ShardProgress, WorkerId},
+    progress::{Candidate, Errand, Reached, ShardProgress, WorkerId},
     stream::{ListedShard, ShardId, ShardsPage},
 };
 
@@ -69,7 +69,7 @@ impl SimWorker {
         world.board.candidates.retain(|candidate| candidate.worker != self.me);
         if self.held.is_empty() {
             let beat = world.rng.u64(..);
-            world.board.candidates.push(Candidate { worker: self.me.clone(), beat });
+            world.board.candidates.push(Candidate { worker: self.me.clone(), errand: Errand::Wait, beat });
         }
     }
 
@@ -130,7 +130,7 @@ impl SimWorker {
         }
         held.read = to;
         if to == shard.records.len() {
-            held.coverage.caught_up();
+            assert_eq!(held.coverage.caught_up(wall(world.now)), None, "nothing here is a day old");
             held.ended = shard.closed;
         }
     }

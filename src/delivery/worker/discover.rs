@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::domain::time::Clock;
 use crate::store::{
     StoreError,
-    progress::{Board, Consumers},
+    progress::{Board, Consumers, ShardProgress},
     stream::{ListedShard, ShardId, StreamError, StreamReader},
 };
 
@@ -23,7 +23,7 @@ const EVERY: Duration = Duration::from_secs(30);
 const SOON: Duration = Duration::from_secs(1);
 
 /// An item that is finished, not listed, and untouched for so long is of a shard that the stream has forgotten (it
-/// keeps records for 24 hours).
+/// keeps records for 24 hours). One that says what is doubtful is kept for `reconcile`.
 const FORGOTTEN: Duration = Duration::from_hours(48);
 
 /// Finds shards and registers them.
@@ -116,11 +116,9 @@ impl Discoverer {
 
     async fn forget(&self, board: &Board, pass: &Discovery) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let gone = board
-            .shards
-            .iter()
-            .filter(|item| item.reached.finished && !pass.lists(&item.shard) && now.since(item.updated_at) > FORGOTTEN);
-        for item in gone {
+        let is_old = |item: &&ShardProgress| !pass.lists(&item.shard) && now.since(item.updated_at) > FORGOTTEN;
+        let is_done = |item: &&ShardProgress| item.reached.finished && item.reached.is_certain();
+        for item in board.shards.iter().filter(is_old).filter(is_done) {
             self.consumers.forget_shard(&item.shard).await?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::store::{
     Store, StoreError,
-    progress::{Lease, ShardProgress},
+    progress::{Errand, Lease, ShardProgress},
     stream::ShardId,
 };
 
@@ -15,7 +15,6 @@ use super::{AtWork, Tasks};
 use crate::delivery::{
     Tally,
     lease::Plan,
-    pace,
     shard::{End, Goal, Shard},
 };
 
@@ -65,7 +64,7 @@ impl AtWork {
         let held: BTreeSet<ShardId> = self.shards.keys().cloned().collect();
         let plan = self.look(&held).await?;
         let rate = self.context.delivery.settings().pushes_per_second;
-        self.context.delivery.set_share(share_of(rate, &plan), Duration::ZERO);
+        self.context.delivery.set_share(plan.share_of(rate), Duration::ZERO);
         self.show_life(held.is_empty()).await?;
         let before = tally.total();
         let finished = self.read_all(tally).await;
@@ -125,14 +124,14 @@ impl AtWork {
         let comes = holds && !self.holds && plan.place.1 > 1;
         let after = if comes { self.context.times.round + SECOND } else { SECOND };
         let rate = self.context.delivery.settings().pushes_per_second;
-        self.context.delivery.set_share(share_of(rate, plan), after);
+        self.context.delivery.set_share(plan.share_of(rate), after);
         self.holds = holds;
     }
 
     /// A worker without a shard shows that it is there; one that has a shard is seen by that.
     async fn show_life(&mut self, without_shard: bool) -> Result<(), StoreError> {
         if without_shard {
-            self.context.consumers.stand_by(&self.me).await?;
+            self.context.consumers.stand_by(&self.me, Errand::Wait).await?;
         } else if self.stands_by {
             self.context.consumers.forget_worker(&self.me).await?;
         }
@@ -150,15 +149,5 @@ impl AtWork {
     pub(super) async fn has_another_stream(&self, store: &Store) -> bool {
         let another = |arn: Option<String>| arn.is_some_and(|arn| arn != self.context.reader.arn());
         store.stream_arn().await.is_ok_and(another)
-    }
-}
-
-/// The share of a worker: nothing without a shard, unless nobody has one.
-fn share_of(rate: u32, plan: &Plan) -> u32 {
-    let (place, holders) = plan.place;
-    match holders {
-        0 => rate,
-        _ if place >= holders => 0,
-        _ => pace::share(rate, place, holders),
     }
 }

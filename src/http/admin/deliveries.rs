@@ -1,12 +1,25 @@
-//! Notices in a special state.
+//! Notices in a special state, and notices sent again.
 
 use actix_web::{
     HttpRequest, HttpResponse,
+    http::StatusCode,
     web::{Data, Path},
 };
+use serde::Serialize;
 
-use crate::domain::{Malformed, ids::EventId, notice::ParkedState};
-use crate::http::{app::App, auth::Viewer, problem::ApiError};
+use crate::domain::{
+    Malformed,
+    ids::{EventId, LineUserId, StampId},
+    notice::ParkedState,
+};
+use crate::http::{
+    answer,
+    app::App,
+    auth::{Operator, Viewer},
+    body::NoBody,
+    problem::ApiError,
+};
+use crate::store::participants::Recorded;
 
 use super::{
     list::{ListQuery, Parameters},
@@ -28,4 +41,36 @@ pub async fn list(
     app.stored_event(&event_id).await?;
     let page = app.store.parked(&event_id, state, &wanted).await?;
     query.answer("deliveries", page.rows.iter().map(FactView::of).collect(), page.next)
+}
+
+/// `202 {"number":1}`: the resend of this number is on its way.
+#[derive(Debug, Serialize)]
+struct ResendView {
+    number: u16,
+}
+
+/// `POST …/{eventId}/deliveries/{lineUserId}/{stampId}/resend`: has a stamp's notice sent again.
+///
+/// Of operators who ask at once, one is answered 202 and the others 409, as though they had come a moment later.
+pub async fn resend(
+    operator: Operator,
+    app: Data<App>,
+    path: Path<(EventId, LineUserId, StampId)>,
+    _: NoBody,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, who, stamp_id) = path.into_inner();
+    app.stored_event(&event_id).await?;
+    let facts = app.store.facts(&event_id, &who).await?;
+    if facts.is_empty() {
+        return Err(ApiError::ParticipantNotFound);
+    }
+    let resend = facts.resend(&stamp_id, operator.name(), app.clock.now())?;
+    match app.store.record_resend(&resend).await? {
+        Recorded::Before(_) => Err(ApiError::ResendPending),
+        Recorded::Now(resend) => {
+            let number = resend.number;
+            tracing::info!(event.id = %event_id, stamp.id = %stamp_id, resend.number = number, "a notice is sent again");
+            Ok(answer::json(StatusCode::ACCEPTED, &ResendView { number }))
+        }
+    }
 }

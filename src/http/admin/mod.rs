@@ -6,9 +6,11 @@ mod cursor;
 pub(super) mod deliveries;
 pub(super) mod events;
 mod list;
+mod notice_view;
 mod precondition;
 mod replace;
 pub(super) mod stamps;
+pub(super) mod stats;
 pub(super) mod users;
 mod view;
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::domain::{
     card::StampCard,
+    delivery_state,
     ids::{EventId, LineUserId},
 };
 use crate::http::{answer, app::App, auth::Viewer, participant::CardView, problem::ApiError};
@@ -17,6 +18,7 @@ use crate::http::{answer, app::App, auth::Viewer, participant::CardView, problem
 use super::{
     csv,
     list::{ListQuery, Parameters, span_text},
+    notice_view::NoticeLineView,
     view::{FactView, FriendshipView, UserView},
 };
 
@@ -59,11 +61,13 @@ pub async fn csv(
 struct ParticipantView<'a> {
     facts: Vec<FactView<'a>>,
     card: CardView<'a>,
+    notices: Vec<NoticeLineView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     friendship: Option<FriendshipView>,
 }
 
-/// `GET …/{eventId}/users/{lineUserId}`: their facts, their card, and whether they follow the account, if known.
+/// `GET …/{eventId}/users/{lineUserId}`: their facts, their card, what became of each notice, and whether they follow
+/// the account, if known.
 pub async fn show(
     _viewer: Viewer,
     app: Data<App>,
@@ -71,19 +75,21 @@ pub async fn show(
 ) -> Result<HttpResponse, ApiError> {
     let (event_id, who) = path.into_inner();
     let event = app.stored_event(&event_id).await?;
-    let (facts, masters, friendship) = try_join!(
+    let (facts, masters, friendships) = try_join!(
         app.store.facts(&event_id, &who),
         app.store.masters(&event_id),
-        app.store.friendship(&event.channel, &who, None),
+        app.store.friendships(&event.channel, &who),
     )?;
     if facts.is_empty() {
         return Err(ApiError::ParticipantNotFound);
     }
     let (card, in_order) = (StampCard::fold(&masters, &facts), facts.in_order());
+    let notices = delivery_state::fold(&facts, &friendships);
     let view = ParticipantView {
         facts: in_order.iter().map(FactView::of).collect(),
         card: CardView::seen_by_organiser(&event_id, &who, facts.user.as_ref(), &card),
-        friendship: friendship.as_ref().map(FriendshipView::of),
+        notices: notices.iter().map(NoticeLineView::of).collect(),
+        friendship: friendships.last().map(FriendshipView::of),
     };
     Ok(answer::json(StatusCode::OK, &view))
 }

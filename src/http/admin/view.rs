@@ -7,7 +7,7 @@ use crate::domain::{
     event::{Event, LiffId},
     fact::{Fact, Friendship, User},
     ids::RequestId,
-    notice::{NoticeStatus, Parked},
+    notice::{NoticeStatus, Parked, PushRefused},
     stamp::StampMaster,
     time::Timestamp,
 };
@@ -237,6 +237,13 @@ pub struct ErrorView<'a> {
     at: Timestamp,
 }
 
+impl<'a> ErrorView<'a> {
+    /// LINE's refusal, or ours.
+    pub fn of(refused: &'a PushRefused) -> Self {
+        Self { status: refused.status, message: &refused.message, at: refused.at }
+    }
+}
+
 impl<'a> NoticeView<'a> {
     fn of(notice: &'a NoticeStatus) -> Self {
         match notice {
@@ -255,10 +262,9 @@ impl<'a> NoticeView<'a> {
     }
 
     fn parked(parked: &'a Parked) -> Self {
-        let error = parked.error.as_ref();
         Self {
             flex_message_sent: Some(false),
-            flex_message_error: error.map(|e| ErrorView { status: e.status, message: &e.message, at: e.at }),
+            flex_message_error: parked.error.as_ref().map(ErrorView::of),
             notice_state: Some(parked.state.as_str()),
             notice_since: Some(parked.since),
             notice_reason: parked.reason.as_deref(),

@@ -4,8 +4,7 @@ use super::{ask, assert_refused, json, request};
 
 #[actix_web::test]
 async fn an_unknown_path_is_a_problem() {
-    for path in ["/", "/api", "/api/events/spring/me/", "/admin/api/events/spring/deliveries/x/y/resend", "/%FF%00%zz"]
-    {
+    for path in ["/", "/api", "/api/events/spring/me/", "/admin/api/events/spring/deliveries/x/resend", "/%FF%00%zz"] {
         assert_refused(request("GET", path), 404, "not_found").await;
     }
 }

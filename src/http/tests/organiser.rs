@@ -24,6 +24,19 @@ async fn a_token_is_for_the_events_it_names() {
 }
 
 #[actix_web::test]
+async fn to_resend_takes_an_operator_and_ids_that_are_ones() {
+    let post = |user: &str, stamp: &str| {
+        request("POST", &format!("/admin/api/events/spring/deliveries/{user}/{stamp}/resend"))
+    };
+    let hanako = "U0123456789abcdef0123456789abcdef";
+    assert_refused(post(hanako, "001"), 401, "admin_token_invalid").await;
+    assert_refused(by("reader", post(hanako, "001")), 403, "forbidden").await;
+    assert_refused(by("agency", post("U1234567890abcdef", "001")), 400, "invalid_request").await;
+    assert_refused(by("agency", post(hanako, "a%23b")), 400, "invalid_request").await;
+    assert_refused(by("agency", post(hanako, "001")), 503, "store_unavailable").await;
+}
+
+#[actix_web::test]
 async fn what_a_setting_can_not_be_is_refused_by_name() {
     let path = "/admin/api/events/spring";
     for (body, names) in [

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use actix_web::ResponseError as _;
 use serde_json::Value;
 
-use crate::domain::stamp::Refusal;
+use crate::domain::{resend::ResendRefusal, stamp::Refusal};
 use crate::http::{ops::OPENAPI, problem::ApiError};
 
 fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
@@ -20,6 +20,7 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
         (401, "token_missing", ApiError::TokenMissing),
         (403, "forbidden", ApiError::Forbidden("why")),
         (404, "channel_not_found", ApiError::ChannelNotFound),
+        (404, "delivery_not_found", ApiError::DeliveryNotFound),
         (404, "event_not_found", ApiError::EventNotFound),
         (404, "not_found", ApiError::NotFound),
         (404, "not_registered", ApiError::NotRegistered),
@@ -28,6 +29,7 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
         (405, "method_not_allowed", ApiError::MethodNotAllowed { allowed: text() }),
         (409, "event_ended", ApiError::Refused(Refusal::EventEnded)),
         (409, "event_not_started", ApiError::Refused(Refusal::EventNotStarted)),
+        (409, "resend_pending", ApiError::ResendPending),
         (409, "setting_fixed", ApiError::SettingFixed("channel")),
         (409, "stamp_inactive", ApiError::Refused(Refusal::StampInactive)),
         (412, "version_conflict", ApiError::VersionConflict),
@@ -44,6 +46,17 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
 fn every_failure_has_its_status_and_code() {
     for (status, code, error) in one_of_each() {
         assert_eq!((error.status_code().as_u16(), error.code()), (status, code), "{error:?}");
+    }
+}
+
+#[test]
+fn what_a_resend_is_refused_for_has_its_code() {
+    for (refusal, code) in [
+        (ResendRefusal::NotHeld, "delivery_not_found"),
+        (ResendRefusal::NumbersUsedUp, "invalid_request"),
+        (ResendRefusal::Pending, "resend_pending"),
+    ] {
+        assert_eq!(ApiError::from(refusal).code(), code);
     }
 }
 

@@ -113,7 +113,6 @@ impl Entity for Resend {
 }
 
 /// A resend as its item.
-#[cfg_attr(not(test), expect(dead_code, reason = "resends are written from the next release on"))]
 pub(in super::super) fn resend(resend: &Resend) -> Item {
     Writer::entity(resend)
         .text("eventId", &resend.event_id)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{facts::resend, *};
+use super::*;
 use crate::domain::{
     event::{IndexShards, LiffId, Name, Window},
     ids::LineUserId,

@@ -180,7 +180,8 @@ impl Gsi2Key {
     }
 }
 
-fn timed_user(sk: &str) -> Option<(Timestamp, LineUserId)> {
+/// What the sort key of a person's entry in either index says: since when, and who.
+pub(in super::super) fn timed_user(sk: &str) -> Option<(Timestamp, LineUserId)> {
     let (at, line_user_id) = sk.split_once('#')?;
     Some((at.parse().ok()?, LineUserId::stored(line_user_id).ok()?))
 }

@@ -10,7 +10,7 @@ use crate::store::{
     stream::{ListedShard, SequenceNumber, ShardId},
 };
 
-use super::{Board, Candidate, FactSpan, Reached, ShardProgress, WorkerId};
+use super::{Board, By, Candidate, Errand, FactSpan, HandedOut, Reached, Run, ShardProgress, WorkerId};
 
 type Item = HashMap<String, AttributeValue>;
 
@@ -20,6 +20,22 @@ pub(super) fn shard_key(shard: &ShardId) -> String {
 
 pub(super) fn worker_key(worker: &WorkerId) -> String {
     format!("WORKER#{worker}")
+}
+
+pub(super) fn batch_key(first: &SequenceNumber) -> String {
+    format!("BATCH#{first}")
+}
+
+/// The item of a batch that is about to be handed out.
+pub(super) fn batch(partition: &str, first: &SequenceNumber, span: FactSpan, now: Timestamp) -> Item {
+    let mut item = key(partition, batch_key(first));
+    item.extend([
+        ("entityType".to_owned(), text("BATCH_PROGRESS")),
+        ("uncoveredFrom".to_owned(), text(span.from.to_string())),
+        ("handedOutThrough".to_owned(), text(span.through.to_string())),
+        ("updatedAt".to_owned(), text(now.to_string())),
+    ]);
+    item
 }
 
 pub(super) fn key(partition: &str, sort: String) -> Item {
@@ -54,7 +70,10 @@ pub(super) fn progress(reached: &Reached) -> (String, Vec<&'static str>, Item) {
     };
     attribute("checkpoint", reached.checkpoint.as_ref().map(|sequence| text(sequence.as_str())));
     attribute("uncoveredFrom", reached.handed_out.map(|span| text(span.from.to_string())));
-    attribute("handedOutThrough", reached.handed_out.map(|span| text(span.through.to_string())));
+    if let Some(span) = reached.handed_out {
+        // Without the one before it, it still tells people how far anything was ever handed out.
+        attribute("handedOutThrough", Some(text(span.through.to_string())));
+    }
     let spans = reached.doubtful.iter().map(|span| text(format!("{}/{}", span.from, span.through)));
     let doubtful: Vec<AttributeValue> = spans.collect();
     attribute("doubtful", (!doubtful.is_empty()).then_some(AttributeValue::L(doubtful)));
@@ -63,12 +82,41 @@ pub(super) fn progress(reached: &Reached) -> (String, Vec<&'static str>, Item) {
 
 pub(super) fn read_into(board: &mut Board, item: &Item) -> Result<(), StoreError> {
     if let Some(worker) = string(item, "SK")?.strip_prefix("WORKER#") {
-        board.candidates.push(Candidate { worker: WorkerId::from(worker.to_owned()), beat: count(item, "beat")? });
+        let errand = if optional(item, "errand")? == Some("push") { Errand::Push } else { Errand::Wait };
+        let worker = WorkerId::from(worker.to_owned());
+        board.candidates.push(Candidate { worker, errand, beat: count(item, "beat")? });
     } else if string(item, "SK")?.starts_with("SHARD#") {
         board.shards.push(shard(item)?);
     }
     // Anything else is of a newer version, which knows what to do with it.
     Ok(())
+}
+
+/// A run of `reconcile`, and what it is about to hand out.
+pub(super) fn run(mut key: Item, run: &Run, span: FactSpan) -> Item {
+    key.extend([
+        ("entityType".to_owned(), text("RECONCILE_RUN")),
+        ("runId".to_owned(), text(run.id.as_str())),
+        ("eventId".to_owned(), text(run.event_id.as_str())),
+        ("uncoveredFrom".to_owned(), text(span.from.to_string())),
+        ("handedOutThrough".to_owned(), text(span.through.to_string())),
+        ("since".to_owned(), text(run.since.to_string())),
+    ]);
+    key
+}
+
+/// What an item of any kind says was handed out.
+pub(super) fn all_handed_out(item: &Item) -> Result<Vec<HandedOut>, StoreError> {
+    let by = match optional(item, "runId")? {
+        Some(id) => By::Run(Run {
+            id: WorkerId::from(id.to_owned()),
+            event_id: string(item, "eventId")?.parse().map_err(|_| unreadable("eventId"))?,
+            since: time("since", string(item, "since")?)?,
+        }),
+        None => By::Stream,
+    };
+    let spans = handed_out(item)?.into_iter().chain(doubtful(item)?);
+    Ok(spans.map(|span| HandedOut { span, by: by.clone() }).collect())
 }
 
 pub(super) fn shard(item: &Item) -> Result<ShardProgress, StoreError> {
@@ -108,7 +156,7 @@ fn doubtful(item: &Item) -> Result<Vec<FactSpan>, StoreError> {
     spans.iter().map(span).collect()
 }
 
-fn text(text: impl Into<String>) -> AttributeValue {
+pub(super) fn text(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
 }
 
@@ -171,6 +219,57 @@ mod tests {
     }
 
     #[test]
+    fn the_stored_form_of_a_batch_is_pinned_and_read_back() {
+        let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T10:00:02.000Z") };
+        let first = "4421584500000000017450439091".parse().unwrap();
+        let item = batch("CONSUMER#delivery#STREAM#arn:x", &first, span, at("2026-05-23T10:00:03.000Z"));
+        let expected: Item = HashMap::from([
+            ("PK".to_owned(), text("CONSUMER#delivery#STREAM#arn:x")),
+            ("SK".to_owned(), text("BATCH#4421584500000000017450439091")),
+            ("entityType".to_owned(), text("BATCH_PROGRESS")),
+            ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
+            ("handedOutThrough".to_owned(), text("2026-05-23T10:00:02.000Z")),
+            ("updatedAt".to_owned(), text("2026-05-23T10:00:03.000Z")),
+        ]);
+        assert_eq!(item, expected);
+        assert_eq!(all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Stream }]);
+    }
+
+    #[test]
+    fn a_run_of_reconcile_is_pinned_and_read_as_it_is_written() {
+        let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T11:00:00.000Z") };
+        let wanted = Run {
+            id: WorkerId::from("r-1".to_owned()),
+            event_id: "rally".parse().unwrap(),
+            since: at("2026-05-25T09:00:00.000Z"),
+        };
+        let item = run(Item::new(), &wanted, span);
+        let expected: Item = HashMap::from([
+            ("entityType".to_owned(), text("RECONCILE_RUN")),
+            ("runId".to_owned(), text("r-1")),
+            ("eventId".to_owned(), text("rally")),
+            ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
+            ("handedOutThrough".to_owned(), text("2026-05-23T11:00:00.000Z")),
+            ("since".to_owned(), text("2026-05-25T09:00:00.000Z")),
+        ]);
+        assert_eq!(item, expected);
+        assert_eq!(all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Run(wanted) }]);
+    }
+
+    #[test]
+    fn somebody_who_pushes_without_a_shard_is_told_from_one_who_waits_for_one() {
+        let one = |attributes: &[(&str, &str)]| {
+            let mut item = key("P", worker_key(&WorkerId::from("w".to_owned())));
+            item.insert("beat".to_owned(), AttributeValue::N("3".to_owned()));
+            item.extend(attributes.iter().map(|(name, value)| ((*name).to_owned(), text(*value))));
+            let mut board = Board::default();
+            read_into(&mut board, &item).unwrap();
+            board.candidates.remove(0)
+        };
+        assert_eq!((one(&[]).errand, one(&[("errand", "push")]).errand), (Errand::Wait, Errand::Push));
+    }
+
+    #[test]
     fn progress_is_read_as_it_is_written_and_what_is_gone_is_removed() {
         let shard_item = new_shard(
             "P",
@@ -186,6 +285,8 @@ mod tests {
         };
         let written = apply(shard_item, &reached);
         assert_eq!(shard(&written).unwrap().reached, reached);
+        let told = all_handed_out(&written).unwrap();
+        assert_eq!(told, [(); 3].map(|()| HandedOut { span, by: By::Stream }), "the doubtful spans too");
         assert_eq!(shard(&apply(written, &Reached::default())).unwrap().reached, Reached::default());
     }
 }

@@ -1,8 +1,7 @@
 //! One record of the stream, as what delivery can do with it.
 
-use std::collections::HashMap;
-
 use aws_sdk_dynamodbstreams::types::{self as stream, OperationType};
+use serde_dynamo::{AttributeValue, Item};
 
 use crate::domain::{fact::Fact, time::Timestamp};
 use crate::store::items::{self, Stored, Unreadable};
@@ -39,16 +38,19 @@ impl Record {
         let sequence = SequenceNumber::try_from(change.sequence_number?).ok()?;
         let millis = change.approximate_creation_date_time.and_then(|at| at.to_millis().ok());
         let at = millis.and_then(Timestamp::from_millis).unwrap_or(Timestamp::EPOCH);
-        let change = match change.new_image {
-            Some(image) if inserted && is_fact(&image) => Change::of(image),
-            _ => Change::Passed,
-        };
-        Some(Self { sequence, at, change })
+        let image = change.new_image.filter(|_| inserted);
+        Some(Self { sequence, at, change: image.map_or(Change::Passed, Change::by_inserting) })
     }
 }
 
 impl Change {
-    fn of(image: HashMap<String, stream::AttributeValue>) -> Self {
+    /// What it means that this item was written for the first time. The items of others, settings and friendships are
+    /// passed over without a closer look.
+    pub(super) fn by_inserting(image: impl Into<Item>) -> Self {
+        let image = image.into();
+        if !is_fact(&image) {
+            return Self::Passed;
+        }
         match items::decode(image) {
             Ok(Stored::Fact(fact)) => Self::Inserted(Box::new(fact)),
             Ok(_) => Self::Passed,
@@ -57,11 +59,11 @@ impl Change {
     }
 }
 
-/// The facts of participants; everything else is passed over without a closer look.
-fn is_fact(image: &HashMap<String, stream::AttributeValue>) -> bool {
-    matches!(text(image, "entityType"), "COMPLETED" | "RESEND" | "USER" | "USER_STAMP")
-}
-
-fn text<'a>(image: &'a HashMap<String, stream::AttributeValue>, name: &str) -> &'a str {
-    image.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
+/// Whether it is a fact of a participant.
+fn is_fact(image: &Item) -> bool {
+    let kind = match image.get("entityType") {
+        Some(AttributeValue::S(text)) => text.as_str(),
+        _ => "",
+    };
+    matches!(kind, "COMPLETED" | "RESEND" | "USER" | "USER_STAMP")
 }

@@ -1,4 +1,4 @@
-//! `stamp-rally deliveries list`.
+//! `stamp-rally deliveries list|resend|show`.
 
 use super::*;
 
@@ -47,4 +47,225 @@ async fn deliveries_tell_who_waits_for_what_since_when_and_why() {
     );
     assert_eq!(list("unknown"), "0 unknown\n");
     assert_eq!(desk.run(&["deliveries", "list", ID, "--state", "lost"]).code, 2);
+}
+
+impl Desk {
+    /// A participant holds this stamp since 19:00, and its notice is in this state (on its way where there is none).
+    async fn holds(&self, person: &str, stamp: &str, state: Option<ParkedState>) {
+        let (store, now) = (self.store(), time("2026-05-23T10:00:00.000Z"));
+        let (line_user_id, stamp_id) = (person.parse::<LineUserId>().unwrap(), stamp.parse().unwrap());
+        let stamp = UserStamp {
+            event_id: event_id(),
+            line_user_id: line_user_id.clone(),
+            stamp_id,
+            acquired_at: now,
+            request_id: Some(RequestId::made()),
+            notice: NoticeStatus::Waiting { tried_at: None },
+        };
+        store.acquire(&stamp, IndexShards::ONE).await.unwrap();
+        if let Some(state) = state {
+            self.park(person, NoticeKey::Stamp(stamp.stamp_id), state).await;
+        }
+    }
+
+    async fn park(&self, person: &str, key: NoticeKey, state: ParkedState) {
+        let notice = NoticeId { event_id: event_id(), line_user_id: person.parse().unwrap(), key };
+        let since = time("2026-05-23T10:01:00.000Z");
+        let parked = Parked { state, since, reason: Some("because".to_owned()), tried_at: None, error: None };
+        self.store().park(&notice, None, &parked).await.unwrap();
+    }
+
+    async fn resends(&self, person: &str) -> Vec<Resend> {
+        self.store().facts(&event_id(), &person.parse().unwrap()).await.unwrap().resends
+    }
+}
+
+const TARO: &str = "U11111111111111111111111111111111";
+const JIRO: &str = "U22222222222222222222222222222222";
+
+#[tokio::test]
+async fn one_notice_is_sent_again_and_the_facts_tell_who_asked() {
+    let mut desk = Desk::with_rally();
+    desk.variables.insert("USER", "yamada".to_owned());
+    desk.holds(HANAKO, "001", Some(ParkedState::Failed)).await;
+
+    let dry = desk.run(&["deliveries", "resend", ID, HANAKO, "001", "--dry-run"]).done();
+    assert_eq!(dry, format!("resend 1 of stamp 001 for {HANAKO} would be written\n"));
+    assert_eq!(desk.resends(HANAKO).await, []);
+    let told = desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).done();
+    assert_eq!(told, format!("resend 1 of stamp 001 for {HANAKO} is written\n"));
+    let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
+    assert_eq!((resend.number, resend.requested_by.as_str()), (1, "cli:yamada"));
+    assert_eq!(resend.notice, NoticeStatus::Waiting { tried_at: None });
+
+    assert_eq!(
+        desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).refused(),
+        "stamp-rally: the last notice of this stamp is still on its way: nothing is written"
+    );
+    assert_eq!(
+        desk.run(&["deliveries", "resend", ID, HANAKO, "002"]).refused(),
+        "stamp-rally: this participant doesn't hold that stamp, so there is no notice of it: nothing is written"
+    );
+    assert_eq!(desk.resends(HANAKO).await.len(), 1);
+}
+
+#[tokio::test]
+async fn which_notices_is_said_in_one_way() {
+    let desk = Desk::with_rally();
+    for wrong in [
+        &[][..],
+        &[HANAKO],
+        &[HANAKO, "001", "--state", "failed"],
+        &["--state", "held"],
+        &["--state", "suppressed"],
+        &["U1", "001"],
+    ] {
+        let arguments = [&["deliveries", "resend", ID], wrong].concat();
+        assert_eq!(desk.run(&arguments).code, 2, "{wrong:?}");
+    }
+    let elsewhere = desk.run(&["deliveries", "resend", "autumn", "--state", "failed"]).refused();
+    assert_eq!(elsewhere, "stamp-rally: event \"autumn\" does not exist");
+}
+
+#[tokio::test]
+async fn all_of_a_state_are_sent_again_and_a_repetition_asks_for_nothing_more() {
+    let desk = Desk::with_rally();
+    desk.holds(HANAKO, "001", Some(ParkedState::Failed)).await;
+    desk.holds(HANAKO, "002", Some(ParkedState::Unknown)).await;
+    desk.holds(TARO, "001", Some(ParkedState::Failed)).await;
+    desk.holds(JIRO, "001", None).await;
+    let completed = Completed {
+        event_id: event_id(),
+        line_user_id: HANAKO.parse().unwrap(),
+        completed_at: time("2026-05-23T10:00:00.000Z"),
+        by_stamp_id: "002".parse().unwrap(),
+        notice: NoticeStatus::Waiting { tried_at: None },
+    };
+    desk.store().complete(&completed).await.unwrap();
+    desk.park(HANAKO, NoticeKey::Completed, ParkedState::Failed).await;
+    let all = |more: &[&str]| desk.run(&[&["deliveries", "resend", ID, "--state", "failed"], more].concat()).done();
+
+    let dry = all(&["--dry-run"]);
+    assert!(dry.contains(&format!("{HANAKO}  stamp 001, resend 1\n")), "{dry}");
+    assert!(dry.contains(&format!("{TARO}  stamp 001, resend 1\n")), "{dry}");
+    let cards = "left alone, completed cards (a resend is of a stamp): 1\n";
+    assert!(dry.ends_with(&format!("would be sent again: 2\n{cards}")), "{dry}");
+    assert_eq!(desk.resends(HANAKO).await, []);
+
+    assert_eq!(all(&[]), format!("sent again: 2\n{cards}"));
+    let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
+    assert_eq!((resend.stamp_id.as_str(), resend.requested_by.as_str()), ("001", "cli:unknown"));
+    assert_eq!((desk.resends(TARO).await.len(), desk.resends(JIRO).await.len()), (1, 0));
+    assert_eq!(all(&[]), format!("sent again: 0\non their way already: 2\n{cards}"));
+    assert_eq!(desk.resends(TARO).await.len(), 1);
+
+    // Its resend fails too: now both are listed, and are one.
+    desk.park(TARO, NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 1 }, ParkedState::Failed).await;
+    assert_eq!(all(&[]), format!("sent again: 1\non their way already: 1\n{cards}"));
+    assert_eq!(desk.resends(TARO).await.len(), 2);
+
+    // Its last resend may have been accepted: a person decides, who asks for those of that state.
+    desk.park(TARO, NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 2 }, ParkedState::Unknown).await;
+    let told = "sent again: 0\non their way already: 1\nnot failed any more: 1\n";
+    assert_eq!(all(&[]), format!("{told}{cards}"));
+}
+
+#[tokio::test]
+async fn two_who_send_all_again_at_once_make_one_resend_of_each() {
+    let desk = Desk::with_rally();
+    let people: Vec<String> = (0..40).map(|n| format!("U{n:032x}")).collect();
+    for person in &people {
+        desk.holds(person, "001", Some(ParkedState::Failed)).await;
+    }
+    let run = || {
+        let command = desk.command(&["deliveries", "resend", ID, "--state", "failed"]);
+        tokio::task::spawn_blocking(move || told(command).done())
+    };
+    let (one, other) = tokio::join!(run(), run());
+    let written = [one, other].map(|out| {
+        out.unwrap().lines().next().unwrap().strip_prefix("sent again: ").unwrap().parse::<usize>().unwrap()
+    });
+    assert_eq!(written.iter().sum::<usize>(), people.len(), "{written:?}");
+    for person in &people {
+        assert_eq!(desk.resends(person).await.len(), 1);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn sending_all_again_may_be_interrupted_and_repeated() {
+    let desk = Desk::with_rally();
+    for person in [HANAKO, TARO] {
+        desk.holds(person, "001", Some(ParkedState::Failed)).await;
+    }
+    let gate = desk.proxy.hold("PutItem");
+    let mut command = desk.command(&["deliveries", "resend", ID, "--state", "failed"]);
+    let (out, err) = (std::process::Stdio::piped(), std::process::Stdio::piped());
+    let running = command.stdout(out).stderr(err).spawn().unwrap();
+    gate.has_waiting(2).await;
+    assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+    let ended = running.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "sent again: 0\n");
+    assert_eq!(
+        String::from_utf8(ended.stderr).unwrap(),
+        "stamp-rally: broken off: the same command again goes on with the rest: interrupted\n"
+    );
+    gate.release();
+    desk.run(&["deliveries", "resend", ID, "--state", "failed"]).done();
+    for person in [HANAKO, TARO] {
+        assert_eq!(desk.resends(person).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
+    let mut desk = Desk::with_rally();
+    desk.variables.insert("USER", "yamada".to_owned());
+    desk.holds(HANAKO, "001", None).await;
+    desk.holds(HANAKO, "002", Some(ParkedState::Failed)).await;
+    desk.holds(TARO, "001", Some(ParkedState::Held)).await;
+    let unfollow = Friendship {
+        channel: "main".parse().unwrap(),
+        line_user_id: HANAKO.parse().unwrap(),
+        following: false,
+        occurred_at: time("2026-05-23T09:00:00.000Z"),
+        webhook_event_id: "01H".parse().unwrap(),
+    };
+    desk.store().record_friendship(&unfollow).await.unwrap();
+    let notice = NoticeId {
+        event_id: event_id(),
+        line_user_id: HANAKO.parse().unwrap(),
+        key: NoticeKey::Stamp("001".parse().unwrap()),
+    };
+    desk.store().mark_sent(&notice, time("2026-05-23T10:00:01.000Z"), Some("line-1")).await.unwrap();
+    desk.run(&["deliveries", "resend", ID, HANAKO, "002"]).done();
+    let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
+    let asked_at = resend.requested_at.in_zone(TimeZone::TOKYO);
+
+    assert_eq!(
+        desk.run(&["deliveries", "show", ID, HANAKO]).done(),
+        format!(
+            "stamp 001             sent_to_non_friend  at 2026/05/23 19:00; LINE's request id line-1; no friend since 2026/05/23 18:00\n\
+             stamp 002             failed              since 2026/05/23 19:01; because\n\
+             stamp 002, resend 1   waiting             asked for by cli:yamada at {asked_at}; since {asked_at}\n\
+             notices: 3\n"
+        )
+    );
+    assert_eq!(
+        desk.run(&["deliveries", "show", ID, TARO]).done(),
+        "stamp 001             held                since 2026/05/23 19:01; because\nnotices: 1\n"
+    );
+    assert_eq!(
+        desk.run(&["deliveries", "show", ID, JIRO]).refused(),
+        format!("stamp-rally: nothing is known of {JIRO} in event \"{ID}\"")
+    );
+    desk.park(HANAKO, NoticeKey::Resend { stamp_id: "002".parse().unwrap(), number: 1 }, ParkedState::Failed).await;
+    assert_eq!(
+        desk.run(&["deliveries", "list", ID, "--state", "failed"]).done(),
+        format!(
+            "{HANAKO}  stamp 002, resend 1   since 2026/05/23 19:01  asked for by cli:yamada; because\n\
+             {HANAKO}  stamp 002             since 2026/05/23 19:01  because\n2 failed\n"
+        )
+    );
 }

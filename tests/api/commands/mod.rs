@@ -3,6 +3,7 @@
 mod deliveries;
 mod event;
 mod failures;
+mod reconcile;
 mod table;
 mod users;
 
@@ -19,11 +20,11 @@ use stamp_rally::{
     dev::engine::{Engine, Storage},
     domain::{
         event::{Event, IndexShards},
-        fact::{Completed, User, UserStamp},
+        fact::{Completed, Friendship, Resend, User, UserStamp},
         ids::{EventId, LineUserId, RequestId},
         notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState, PushRefused},
         stamp::StampMaster,
-        time::Timestamp,
+        time::{TimeZone, Timestamp},
     },
     store::{
         Store,

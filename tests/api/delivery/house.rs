@@ -33,6 +33,7 @@ use stamp_rally::{
         client::{Clients, Pace},
         progress::{Board, ShardProgress, WorkerId},
         rallies::Rallies,
+        stream::{Record, Start, StreamReader},
         table::{self, TableNames},
     },
 };
@@ -141,7 +142,32 @@ impl House {
         self.pass(self.settings.lease * 2);
     }
 
+    /// The handler alone, at full pace.
+    pub fn delivery(&self) -> Delivery {
+        let delivery = self.handler(&self.store);
+        delivery.set_share(self.settings.pushes_per_second, Duration::ZERO);
+        delivery
+    }
+
     pub fn worker(&self) -> Worker {
+        self.worker_over(&self.clients)
+    }
+
+    /// One with connections of its own, so that nobody else's wait when its thread is stopped.
+    pub fn worker_elsewhere(&self) -> Worker {
+        let name = format!("worker elsewhere {}", self.workers.load(Ordering::Relaxed));
+        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Owned(name), ..Pace::worker() };
+        self.worker_over(&Clients::at(&self.proxy.endpoint_url(), &pace))
+    }
+
+    fn worker_over(&self, clients: &Clients) -> Worker {
+        let store = Store::new(clients.table.clone(), TableNames::default());
+        let n = self.workers.fetch_add(1, Ordering::Relaxed);
+        let (clock, me) = (self.clock.clone(), WorkerId::from(format!("worker-{n}")));
+        Worker::new(self.handler(&store), store, clients.streams.clone(), clock, me)
+    }
+
+    fn handler(&self, store: &Store) -> Delivery {
         let clock: Clock = self.clock.clone();
         let base = self.line.base_url().parse().unwrap();
         let platform = Platform::new(&base, Duration::from_secs(3)).unwrap();
@@ -149,17 +175,14 @@ impl House {
             let access = Access::LongLived(format!("token of {name}").into());
             (name.parse::<ChannelName>().unwrap(), Messenger::new(platform.clone(), access, clock.clone()))
         };
-        let delivery = Delivery::new(DeliveryParts {
-            store: self.store.clone(),
-            rallies: Rallies::new(self.store.clone(), clock.clone()),
+        Delivery::new(DeliveryParts {
+            store: store.clone(),
+            rallies: Rallies::new(store.clone(), clock.clone()),
             messengers: HashMap::from(["main", "other"].map(messenger)),
             clock: clock.clone(),
             settings: self.settings.clone(),
             patience: self.patience.clone(),
-        });
-        let n = self.workers.fetch_add(1, Ordering::Relaxed);
-        let me = WorkerId::from(format!("worker-{n}"));
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, me)
+        })
     }
 
     pub async fn put_event(&self, id: &str, channel: &str, completion: Option<Value>) -> Event {
@@ -227,9 +250,21 @@ impl House {
         self.board().await.candidates.len()
     }
 
-    async fn board(&self) -> Board {
+    pub async fn board(&self) -> Board {
         let arn = self.store.stream_arn().await.unwrap().unwrap();
         self.store.consumers("delivery", &arn).board().await.unwrap()
+    }
+
+    /// All records of the stream, as somebody hands them over who reads it for us.
+    pub async fn records(&self) -> Vec<Record> {
+        let arn = self.store.stream_arn().await.unwrap().unwrap();
+        let reader = StreamReader::new(self.clients.streams.clone(), arn);
+        let mut records = Vec::new();
+        for shard in reader.shards(None).await.unwrap().shards {
+            let from = reader.iterator(&shard.id, &Start::TrimHorizon).await.unwrap();
+            records.extend(reader.records(&from, 1000).await.unwrap().records);
+        }
+        records
     }
 
     /// Writes an item as it is.

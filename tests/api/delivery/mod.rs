@@ -1,7 +1,8 @@
 //! Stories of delivery: from the stored fact to the phone, and the mark on the fact.
 
+mod batch;
 mod happy;
 mod held;
-mod house;
+pub mod house;
 mod trouble;
 mod workers;

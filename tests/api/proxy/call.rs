@@ -33,6 +33,8 @@ pub enum Calls {
     Index(&'static str),
     /// This operation, whatever its table.
     Operation(&'static str),
+    /// This operation on this table.
+    OperationOn(&'static str, &'static str),
     /// Every call that names this table.
     Table(&'static str),
 }
@@ -50,6 +52,7 @@ impl Calls {
             Self::All => true,
             Self::Index(index) => call.index.as_deref() == Some(index),
             Self::Operation(operation) => call.operation == operation,
+            Self::OperationOn(operation, table) => call.operation == operation && call.table.as_deref() == Some(table),
             Self::Table(table) => call.table.as_deref() == Some(table),
         }
     }

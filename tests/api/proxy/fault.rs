@@ -9,6 +9,8 @@ use super::call::{Call, Calls};
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// 400 `LimitExceededException`, as the streams throttle; the call never arrives.
+    LimitExceeded,
     /// The call is carried out, and the connection breaks before the answer.
     LostAnswer,
     /// The connection breaks; the call never arrives.
@@ -24,6 +26,8 @@ pub enum Fault {
 /// How often.
 #[derive(Clone, Debug)]
 pub enum Often {
+    /// Each time, once so many have passed.
+    After(u32),
     /// Each time.
     Always,
     /// This many times, then never again.
@@ -59,8 +63,12 @@ impl Rule {
 
     fn applies(&mut self) -> bool {
         match &mut self.often {
-            Often::Always => true,
+            Often::Always | Often::After(0) => true,
             Often::Next(0) => false,
+            Often::After(left) => {
+                *left -= 1;
+                false
+            }
             Often::Next(left) => {
                 *left -= 1;
                 true

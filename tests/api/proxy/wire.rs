@@ -25,14 +25,21 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 
 use super::{
     call::{Call, Calls},
+    deal::Deal,
     fault::{Fault, GateState, Rule},
+    streams::Source,
 };
 
 /// What the proxy's two sides share: the test says what shall happen, the connections do it.
 #[derive(Debug)]
 pub(super) struct Wire {
-    upstream: String,
-    client: Client<HttpConnector, Full<Bytes>>,
+    pub upstream: String,
+    pub client: Client<HttpConnector, Full<Bytes>>,
+    /// The engine's shard as several, if it is to be.
+    pub deal: Mutex<Option<Deal>>,
+    pub source: Mutex<Option<Source>>,
+    /// Where reading the engine's shard goes on; held by the one who reads.
+    pub next: tokio::sync::Mutex<Option<String>>,
     pub down: AtomicBool,
     pub rules: Mutex<Vec<Rule>>,
     pub gates: Mutex<Vec<(Calls, Arc<GateState>)>>,
@@ -42,7 +49,7 @@ pub(super) struct Wire {
 
 /// The connection breaks without an answer: what hyper does when a handler fails.
 #[derive(Debug)]
-struct Broken;
+pub(super) struct Broken;
 
 impl fmt::Display for Broken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,6 +66,9 @@ impl Wire {
         Self {
             upstream: upstream.trim_end_matches('/').to_owned(),
             client: Client::builder(TokioExecutor::new()).build(straight),
+            deal: Mutex::default(),
+            source: Mutex::default(),
+            next: tokio::sync::Mutex::default(),
             down: AtomicBool::new(false),
             rules: Mutex::default(),
             gates: Mutex::default(),
@@ -88,15 +98,30 @@ impl Wire {
             Some(Fault::Throttled) => {
                 Ok(refusal(400, "ThrottlingException", "Rate of requests exceeds the allowed throughput."))
             }
+            Some(Fault::LimitExceeded) => {
+                Ok(refusal(400, "LimitExceededException", "Too many operations for a given subscriber."))
+            }
             Some(Fault::LostAnswer) => {
-                self.forward(head, body).await?;
+                self.carry_out(&call, head, body).await?;
                 Err(Broken)
             }
             None => {
-                let answer = self.forward(head, body).await?;
+                let answer = self.carry_out(&call, head, body).await?;
                 self.reachable()?;
                 Ok(answer)
             }
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        call: &Call,
+        head: hyper::http::request::Parts,
+        body: Bytes,
+    ) -> Result<Response<Full<Bytes>>, Broken> {
+        match self.answer_dealt(call, &body).await {
+            Some(answer) => answer,
+            None => self.forward(head, body).await,
         }
     }
 
@@ -132,7 +157,7 @@ impl Wire {
 }
 
 /// An error as DynamoDB words it.
-fn refusal(status: u16, code: &str, message: &str) -> Response<Full<Bytes>> {
+pub(super) fn refusal(status: u16, code: &str, message: &str) -> Response<Full<Bytes>> {
     let body = format!(r#"{{"__type":"com.amazonaws.dynamodb.v20120810#{code}","message":"{message}"}}"#);
     let mut answer = Response::new(Full::new(Bytes::from(body)));
     *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

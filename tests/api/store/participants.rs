@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use stamp_rally::{
     domain::{
         event::IndexShards,
-        fact::{Completed, Friendship},
+        fact::{Completed, Friendship, Resend},
         notice::NoticeStatus,
     },
     store::{StoreError, participants::Recorded},
@@ -12,7 +12,7 @@ use stamp_rally::{
 
 use super::{
     super::proxy::{Fault, Often},
-    Desk, at, claim, evening, hanako, item, registration, text,
+    Desk, claim, evening, hanako, item, registration, text,
 };
 
 const ONE: IndexShards = IndexShards::ONE;
@@ -172,22 +172,23 @@ fn follow(minutes: i64, following: bool, id: &str) -> Friendship {
     }
 }
 
-#[tokio::test]
-async fn of_follows_and_unfollows_the_newest_counts_whatever_order_they_arrive_in() {
-    let desk = Desk::open("friendship").await;
-    let main = "main".parse().unwrap();
-    let newest = async |when| desk.store.friendship(&main, &hanako(), when).await.unwrap();
-    assert_eq!(newest(None).await, None, "unknown, never assumed");
+impl Desk {
+    async fn friendships(&self) -> Vec<Friendship> {
+        self.store.friendships(&"main".parse().unwrap(), &hanako()).await.unwrap()
+    }
+}
 
+#[tokio::test]
+async fn follows_and_unfollows_are_read_oldest_first_whatever_order_they_arrive_in() {
+    let desk = Desk::open("friendship").await;
+    assert_eq!(desk.friendships().await, [], "unknown, never assumed");
     let [first, blocked, again] = [follow(0, true, "01A"), follow(10, false, "01B"), follow(20, true, "01C")];
     for fact in [&again, &first, &blocked, &first] {
         desk.store.record_friendship(fact).await.unwrap();
     }
-    assert_eq!(newest(None).await, Some(again));
-    assert_eq!(newest(Some(evening(19))).await, Some(blocked.clone()));
-    assert_eq!(newest(Some(evening(10))).await, Some(blocked), "of that very moment too");
-    assert_eq!(newest(Some(evening(9))).await, Some(first));
-    assert_eq!(newest(Some(evening(-1))).await, None);
+    desk.wire();
+    assert_eq!(desk.friendships().await, [first, blocked, again]);
+    assert_eq!(desk.wire(), ["1 × Query line-event"]);
 }
 
 #[tokio::test]
@@ -195,6 +196,41 @@ async fn a_webhook_event_that_comes_again_changes_nothing() {
     let desk = Desk::open("webhook again").await;
     desk.store.record_friendship(&follow(0, true, "01A")).await.unwrap();
     desk.store.record_friendship(&follow(0, false, "01A")).await.unwrap();
-    let known = desk.store.friendship(&"main".parse().unwrap(), &hanako(), Some(at("2026-05-24T00:00:00.000Z"))).await;
-    assert!(known.unwrap().unwrap().following);
+    assert_eq!(desk.friendships().await, [follow(0, true, "01A")]);
+}
+
+/// A resend of Hanako's first stamp.
+fn resend(number: u16, requested_by: &str, minutes: i64) -> Resend {
+    Resend {
+        event_id: "rally".parse().unwrap(),
+        line_user_id: hanako(),
+        stamp_id: "001".parse().unwrap(),
+        number,
+        requested_by: requested_by.to_owned(),
+        requested_at: evening(minutes),
+        notice: NoticeStatus::Waiting { tried_at: None },
+    }
+}
+
+#[tokio::test]
+async fn a_resend_of_a_number_is_recorded_once() {
+    let desk = Desk::open("resend once").await;
+    let (office, agency) = (resend(1, "office", 1), resend(1, "agency", 1));
+    let (one, other) = tokio::join!(desk.store.record_resend(&office), desk.store.record_resend(&agency));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    let written = [&one, &other].into_iter().filter(|recorded| matches!(recorded, Recorded::Now(_))).count();
+    assert_eq!(written, 1, "{one:?} {other:?}");
+    assert_eq!(one.fact(), other.fact(), "the loser is told what stands");
+    assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
+    desk.store.record_resend(&resend(2, "agency", 2)).await.unwrap();
+    assert_eq!(desk.store.facts(&office.event_id, &hanako()).await.unwrap().resends.len(), 2);
+}
+
+#[tokio::test]
+async fn a_resend_whose_answer_got_lost_is_our_own() {
+    let desk = Desk::open("resend lost").await;
+    desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
+    let office = resend(1, "office", 1);
+    assert_eq!(desk.store.record_resend(&office).await.unwrap(), Recorded::Now(office));
+    assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
 }

@@ -1,0 +1,281 @@
+//! `stamp-rally deliveries resend`: one notice, or all of a state. Writes RESEND facts; the consumer sends them.
+
+use std::{collections::HashSet, env, io::Write};
+
+use anyhow::{anyhow, bail};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{PAGE, one_of};
+use crate::cli::store::event;
+use crate::domain::{
+    fact::{Fact, Facts, Resend},
+    ids::{EventId, LineUserId, StampId},
+    notice::{NoticeStatus, ParkedState},
+    resend::ResendRefusal,
+    time::{MachineClock, Timestamp},
+};
+use crate::store::{
+    Store, StoreError,
+    listing::{Direction, Wanted},
+    participants::Recorded,
+};
+
+/// How many are asked for at once: each takes two requests, one after the other.
+const AT_ONCE: usize = 16;
+
+/// What may be sent again by the hundred. What is held goes on by itself, and what was suppressed was decided one by one.
+const STATES: [ParkedState; 3] = [ParkedState::Failed, ParkedState::Unknown, ParkedState::Expired];
+
+/// Which notices.
+#[derive(Debug, clap::Args)]
+pub(super) struct ResendArgs {
+    /// The event's id
+    #[arg(value_name = "EVENT")]
+    event_id: EventId,
+    /// One notice: the participant's LINE user id
+    #[arg(value_name = "USER", requires = "stamp_id", required_unless_present = "state", conflicts_with = "state")]
+    line_user_id: Option<LineUserId>,
+    /// One notice: of which stamp
+    #[arg(value_name = "STAMP")]
+    stamp_id: Option<StampId>,
+    /// All whose last notice is in this state (a message of state unknown may be there already). May be interrupted and
+    /// repeated: what is on its way is not asked for again
+    #[arg(long, value_parser = one_of(&STATES))]
+    state: Option<ParkedState>,
+    /// Tell what would be sent again, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Carries the command out.
+pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    event(store, &args.event_id).await?;
+    let operator = Operator {
+        store,
+        event_id: &args.event_id,
+        name: operator_name(),
+        now: MachineClock::start().now(),
+        means: if args.dry_run { Means::Looking } else { Means::Writing },
+    };
+    match (&args.line_user_id, &args.stamp_id, args.state) {
+        (Some(who), Some(stamp_id), _) => operator.resend_one(who, stamp_id, out).await,
+        (_, _, Some(state)) => operator.resend_all(state, out).await,
+        _ => bail!("name a participant and a stamp, or a state"),
+    }
+}
+
+/// Who asks, as facts tell it: the account of the person at the terminal.
+fn operator_name() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| env::var(name).ok());
+    let name: String = named.unwrap_or_default().chars().filter(|c| !c.is_control()).take(64).collect();
+    format!("cli:{}", if name.is_empty() { "unknown" } else { name.as_str() })
+}
+
+/// Whether facts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Means {
+    /// `--dry-run`
+    Looking,
+    Writing,
+}
+
+/// Somebody at a terminal who has notices sent again.
+struct Operator<'a> {
+    store: &'a Store,
+    event_id: &'a EventId,
+    name: String,
+    /// When they asked: all resends of one command tell the same time.
+    now: Timestamp,
+    means: Means,
+}
+
+/// The notice of one stamp of one participant.
+type Which = (LineUserId, StampId);
+
+impl Operator<'_> {
+    async fn resend_one(&self, who: &LineUserId, stamp_id: &StampId, out: &mut impl Write) -> anyhow::Result<()> {
+        let facts = self.store.facts(self.event_id, who).await?;
+        let number = match self.record(self.decide(&facts, stamp_id)).await? {
+            Ok(resend) => resend.number,
+            Err(refusal) => bail!("{refusal}: nothing is written"),
+        };
+        let told = match self.means {
+            Means::Looking => "would be written",
+            Means::Writing => "is written",
+        };
+        Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {told}")?)
+    }
+
+    /// Reads the whole list first: what fails again meanwhile joins it at its end, and must not be sent again for ever.
+    async fn resend_all(&self, state: ParkedState, out: &mut impl Write) -> anyhow::Result<()> {
+        let Listed { notices, cards } = self.listed(state).await?;
+        let (mut tally, bar) = (Tally { cards, ..Tally::default() }, progress(notices.len()));
+        let work = stream::iter(&notices).map(|which| async move { Ok((which, self.ask_in(state, which).await?)) });
+        let ended = tokio::select! {
+            // First, so that it is listened for before anything is asked.
+            biased;
+            _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
+            ended = tally.count(work.buffer_unordered(AT_ONCE), self.means, &bar, out) => ended,
+        };
+        bar.finish_and_clear();
+        tally.tell(state, self.means, out)?;
+        ended.map_err(|error| error.context("broken off: the same command again goes on with the rest"))
+    }
+
+    /// The stamps whose notices, or resends, are in a state.
+    async fn listed(&self, state: ParkedState) -> Result<Listed, StoreError> {
+        let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
+        let (mut listed, mut known) = (Listed::default(), HashSet::new());
+        loop {
+            let page = self.store.parked(self.event_id, state, &wanted).await?;
+            for fact in &page.rows {
+                match stamp_of(fact) {
+                    Some(stamp_id) => {
+                        let which = (fact.line_user_id().clone(), stamp_id.clone());
+                        if known.insert(which.clone()) {
+                            listed.notices.push(which);
+                        }
+                    }
+                    None => listed.cards += 1,
+                }
+            }
+            wanted.after = page.next;
+            if wanted.after.is_none() {
+                return Ok(listed);
+            }
+        }
+    }
+
+    /// One of a list, which may be behind: what the facts say now counts.
+    async fn ask_in(&self, state: ParkedState, (who, stamp_id): &Which) -> Result<Asked, StoreError> {
+        let facts = self.store.facts(self.event_id, who).await?;
+        let decided = self.decide(&facts, stamp_id);
+        if decided.is_ok() && !is_last_in(state, &facts, stamp_id) {
+            return Ok(Asked::Left);
+        }
+        Ok(match self.record(decided).await? {
+            Ok(resend) => Asked::Again(resend.number),
+            Err(ResendRefusal::NotHeld) => Asked::Left,
+            Err(ResendRefusal::NumbersUsedUp) => Asked::UsedUp,
+            Err(ResendRefusal::Pending) => Asked::Pending,
+        })
+    }
+
+    fn decide(&self, facts: &Facts, stamp_id: &StampId) -> Result<Resend, ResendRefusal> {
+        facts.resend(stamp_id, &self.name, self.now)
+    }
+
+    /// Records the fact that was decided on, unless this is for looking only.
+    async fn record(
+        &self,
+        decided: Result<Resend, ResendRefusal>,
+    ) -> Result<Result<Resend, ResendRefusal>, StoreError> {
+        let resend = match (decided, self.means) {
+            (Ok(resend), Means::Writing) => resend,
+            (decided, _) => return Ok(decided),
+        };
+        Ok(match self.store.record_resend(&resend).await? {
+            Recorded::Before(_) => Err(ResendRefusal::Pending),
+            Recorded::Now(resend) => Ok(resend),
+        })
+    }
+}
+
+/// What is in a state: each stamp's notice once, whichever of its notices are.
+#[derive(Debug, Default)]
+struct Listed {
+    notices: Vec<Which>,
+    /// Completed cards: a resend is of a stamp's notice.
+    cards: usize,
+}
+
+/// What became of asking for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// It is sent again under this number.
+    Again(u16),
+    /// It has left the state meanwhile.
+    Left,
+    /// A notice of this stamp is on its way already.
+    Pending,
+    /// It has no numbers left.
+    UsedUp,
+}
+
+/// How many came to what.
+#[derive(Debug, Default)]
+struct Tally {
+    again: usize,
+    cards: usize,
+    left: usize,
+    pending: usize,
+    used_up: usize,
+}
+
+impl Tally {
+    /// Counts until all are done. One who only looks is shown each notice.
+    async fn count<'a>(
+        &mut self,
+        work: impl Stream<Item = Result<(&'a Which, Asked), StoreError>>,
+        means: Means,
+        bar: &ProgressBar,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        let mut work = std::pin::pin!(work);
+        while let Some(((who, stamp_id), asked)) = work.try_next().await? {
+            match asked {
+                Asked::Again(number) => {
+                    self.again += 1;
+                    if means == Means::Looking {
+                        bar.suspend(|| writeln!(out, "{:<33}  stamp {stamp_id}, resend {number}", who.as_str()))?;
+                    }
+                }
+                Asked::Left => self.left += 1,
+                Asked::Pending => self.pending += 1,
+                Asked::UsedUp => self.used_up += 1,
+            }
+            bar.inc(1);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, state: ParkedState, means: Means, out: &mut impl Write) -> std::io::Result<()> {
+        let told = match means {
+            Means::Looking => "would be sent again",
+            Means::Writing => "sent again",
+        };
+        writeln!(out, "{told}: {}", self.again)?;
+        for (told, count) in [
+            ("on their way already", self.pending),
+            (&*format!("not {state} any more"), self.left),
+            ("left alone, sent again 999 times before", self.used_up),
+            ("left alone, completed cards (a resend is of a stamp)", self.cards),
+        ] {
+            if count > 0 {
+                writeln!(out, "{told}: {count}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stamp_of(fact: &Fact) -> Option<&StampId> {
+    match fact {
+        Fact::Completed(_) | Fact::User(_) => None,
+        Fact::Resend(resend) => Some(&resend.stamp_id),
+        Fact::UserStamp(stamp) => Some(&stamp.stamp_id),
+    }
+}
+
+fn is_last_in(state: ParkedState, facts: &Facts, stamp_id: &StampId) -> bool {
+    let last = facts.last_notice(stamp_id);
+    last.is_some_and(|(_, status)| matches!(status, NoticeStatus::Parked(parked) if parked.state == state))
+}
+
+/// Nothing where standard error is no terminal.
+fn progress(count: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} notices, {eta} left");
+    let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,56 @@
+//! `stamp-rally deliveries show`: what became of each notice of a participant.
+
+use std::io::Write;
+
+use anyhow::bail;
+use futures_util::try_join;
+
+use super::words::{printable, subject, why};
+use crate::domain::{
+    delivery_state::{self, DeliveryState, NoticeLine, Sent},
+    event::Event,
+    ids::LineUserId,
+    time::{TimeZone, Timestamp},
+};
+use crate::store::Store;
+
+/// A line a notice in the order of the facts: what, state, and what there is to say about it.
+pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &mut impl Write) -> anyhow::Result<()> {
+    let (facts, friendships) = try_join!(store.facts(&event.event_id, who), store.friendships(&event.channel, who))?;
+    if facts.is_empty() {
+        bail!("nothing is known of {who} in event \"{}\"", event.event_id);
+    }
+    let notices = delivery_state::fold(&facts, &friendships);
+    for notice in &notices {
+        let (what, state, about) = (subject(&notice.key), notice.state.as_str(), about(notice, event.time_zone));
+        writeln!(out, "{what:<20}  {state:<18}  {about}")?;
+    }
+    Ok(writeln!(out, "notices: {}", notices.len())?)
+}
+
+fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
+    let called_at = notice.called_at.in_zone(zone);
+    let asked = notice.requested_by.map(|who| format!("asked for by {} at {called_at}", printable(who)));
+    let tried = |at: &Option<Timestamp>| at.map(|at| format!("may have been accepted at {}", at.in_zone(zone)));
+    let told = match &notice.state {
+        DeliveryState::Parked(parked) => {
+            vec![Some(format!("since {}", parked.since.in_zone(zone))), Some(why(parked)), tried(&parked.tried_at)]
+        }
+        DeliveryState::Sent(sent) => sent_words(sent, zone),
+        DeliveryState::SentToNonFriend { sent, unfollowed_at } => {
+            let mut told = sent_words(sent, zone);
+            told.push(Some(format!("no friend since {}", unfollowed_at.in_zone(zone))));
+            told
+        }
+        DeliveryState::Waiting { tried_at } => vec![Some(format!("since {called_at}")), tried(tried_at)],
+    };
+    [asked].into_iter().chain(told).flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn sent_words(sent: &Sent<'_>, zone: TimeZone) -> Vec<Option<String>> {
+    vec![
+        sent.at.map(|at| format!("at {}", at.in_zone(zone))),
+        sent.by_resend.map(|number| format!("by resend {number}")),
+        sent.request_id.map(|id| format!("LINE's request id {}", printable(id))),
+    ]
+}

@@ -1,0 +1,29 @@
+//! Notices in words for a terminal.
+
+use crate::domain::notice::{NoticeKey, Parked};
+
+/// What a notice is about.
+pub(super) fn subject(key: &NoticeKey) -> String {
+    match key {
+        NoticeKey::Completed => "completed card".to_owned(),
+        NoticeKey::Resend { stamp_id, number } => format!("stamp {stamp_id}, resend {number}"),
+        NoticeKey::Stamp(stamp_id) => format!("stamp {stamp_id}"),
+    }
+}
+
+/// Why it left the ordinary path.
+pub(super) fn why(parked: &Parked) -> String {
+    let reason = parked.reason.clone();
+    let error = parked.error.as_ref().map(|error| match error.status {
+        0 => error.message.clone(),
+        status => format!("LINE answered {status}: {}", error.message),
+    });
+    let words: Vec<_> = reason.into_iter().chain(error).collect();
+    let told = if words.is_empty() { "no reason recorded".to_owned() } else { words.join("; ") };
+    printable(&told)
+}
+
+/// What others wrote: nothing in it may move the cursor.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,185 @@
+//! `lambda`: the delivery as an AWS Lambda function (AWS Lambda developer guide: "Using AWS Lambda with Amazon DynamoDB").
+//!
+//! One function, asked in two ways. An event source mapping of the table's stream hands over batches of records and is
+//! told the first one that isn't finished (`ReportBatchItemFailures`). A schedule says `{"drain": true}`: no function
+//! lives long enough to see its channel go on, so held notices are tried when somebody asks for it.
+
+use std::{
+    env,
+    num::NonZeroU32,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use anyhow::{Context as _, anyhow, bail};
+use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
+use lambda_runtime::{Diagnostic, LambdaEvent, service_fn};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::delivery::{Delivery, Patience, batch::Handled, limits::Limits};
+use crate::domain::time::{Clock, Timestamp};
+use crate::store::{
+    client::{Clients, Pace},
+    stream::{Record, lambda},
+};
+
+use super::{args::SettingsArgs, service};
+
+/// What AWS Lambda sets for every function, and the runtime can't do without.
+const VARIABLES: [&str; 4] = [
+    "AWS_LAMBDA_RUNTIME_API",
+    "AWS_LAMBDA_FUNCTION_NAME",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+    "AWS_LAMBDA_FUNCTION_VERSION",
+];
+
+/// `lambda`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LambdaArgs {
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// How many of this function may run at once (its reserved concurrency): they share `delivery.pushes_per_second`
+    #[arg(long, env = "STAMP_RALLY_LAMBDA_INSTANCES", value_name = "N", default_value = "1")]
+    instances: NonZeroU32,
+}
+
+/// Answers invocations for as long as AWS Lambda lets the process live.
+pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
+    let settings = args.settings.start()?;
+    refuse_elsewhere()?;
+    let parts = service::Service::of(&settings)?;
+    let clients = Clients::of_this_machine(&Pace::worker()).await?;
+    let delivery = parts.delivery(&service::store(&settings, &clients), patience())?;
+    let share = settings.delivery.pushes_per_second / args.instances;
+    delivery.set_share(share.max(1), Duration::ZERO);
+    let function = Function {
+        delivery,
+        clock: parts.clock(),
+        longest_push: settings.line.timeout,
+        told_tight: AtomicBool::new(false),
+    };
+    let answer = service_fn(|event: LambdaEvent<Asked>| {
+        let (asked, context) = event.into_parts();
+        function.answer(asked, context.deadline)
+    });
+    Box::pin(lambda_runtime::run(answer)).await.map_err(|error| anyhow!(error)).context("the Lambda runtime")
+}
+
+/// Pauses short enough for the last seconds of an invocation to be of use.
+fn patience() -> Patience {
+    Patience { longest_pause: Duration::from_secs(2), ..Patience::default() }
+}
+
+fn refuse_elsewhere() -> anyhow::Result<()> {
+    match VARIABLES.iter().find(|name| env::var_os(name).is_none_or(|value| value.is_empty())) {
+        Some(missing) => bail!("`lambda` runs inside AWS Lambda only: {missing} is not set"),
+        None => Ok(()),
+    }
+}
+
+/// What the function may be asked.
+#[derive(Debug, Deserialize)]
+struct Asked {
+    /// By a schedule.
+    #[serde(default)]
+    drain: bool,
+    /// By an event source mapping.
+    #[serde(rename = "Records")]
+    records: Option<Vec<Value>>,
+}
+
+/// What it answers.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Batch(DynamoDbEventResponse),
+    Drained { drained: usize },
+}
+
+struct Function {
+    delivery: Delivery,
+    clock: Clock,
+    longest_push: Duration,
+    told_tight: AtomicBool,
+}
+
+impl Function {
+    /// `deadline`: milliseconds since 1970.
+    async fn answer(&self, asked: Asked, deadline: u64) -> Result<Answer, Diagnostic> {
+        let limits = self.limits(deadline);
+        let answer = match asked {
+            Asked { records: Some(records), drain: false } => self.deliver(records, limits).await,
+            Asked { records: None, drain: true } => self.drain(limits).await,
+            Asked { .. } => Err(anyhow!("neither `Records` of a DynamoDB stream nor `\"drain\": true`")),
+        };
+        answer.map_err(|error| {
+            let error_message = format!("{error:#}");
+            tracing::error!(error = error_message, "an invocation has failed");
+            Diagnostic { error_type: "stamp-rally".to_owned(), error_message }
+        })
+    }
+
+    fn limits(&self, deadline: u64) -> Limits {
+        let deadline = i64::try_from(deadline).ok().and_then(Timestamp::from_millis).unwrap_or(Timestamp::EPOCH);
+        let left = deadline.since(self.clock.now());
+        let limits = Limits::within(left, self.longest_push);
+        if limits.are_tight(self.longest_push) && !self.told_tight.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                left_ms = left.as_millis(),
+                push_ms = self.longest_push.as_millis(),
+                "the function's time-out leaves too little time for a push that LINE answers late: make it longer"
+            );
+        }
+        limits
+    }
+
+    async fn deliver(&self, entries: Vec<Value>, limits: Limits) -> anyhow::Result<Answer> {
+        if entries.is_empty() {
+            return Ok(Answer::Batch(DynamoDbEventResponse::default()));
+        }
+        let stream = lambda::stream_of(&entries).context("no record is of a DynamoDB stream")?;
+        let (stream, count) = (stream.to_owned(), entries.len());
+        let handled = self.delivery.deliver_batch(records(entries), &stream, limits).await;
+        tracing::info!(
+            records = count,
+            notices = handled.tally.total(),
+            unfinished = handled.unfinished.as_ref().map(tracing::field::display),
+            outcomes = ?handled.tally,
+            "a batch is handled"
+        );
+        Ok(Answer::Batch(response(handled)))
+    }
+
+    async fn drain(&self, limits: Limits) -> anyhow::Result<Answer> {
+        let drained = self.delivery.drain_within(limits).await?;
+        if drained.is_none() {
+            tracing::warn!("there was no time to try everything that is held");
+        }
+        let drained = drained.map_or(0, |tally| tally.total());
+        tracing::info!(notices = drained, "tried what is held");
+        Ok(Answer::Drained { drained })
+    }
+}
+
+fn records(entries: Vec<Value>) -> Vec<Record> {
+    let read = |entry| match Record::of_lambda(entry) {
+        Ok(record) => Some(record),
+        Err(error) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "a record is passed over");
+            None
+        }
+    };
+    entries.into_iter().filter_map(read).collect()
+}
+
+/// The first record that isn't finished is enough: everything from there on is handed over again.
+fn response(handled: Handled) -> DynamoDbEventResponse {
+    let mut response = DynamoDbEventResponse::default();
+    response.batch_item_failures.extend(handled.unfinished.map(|sequence| {
+        let mut failure = DynamoDbBatchItemFailure::default();
+        failure.item_identifier = Some(sequence.as_str().to_owned());
+        failure
+    }));
+    response
+}

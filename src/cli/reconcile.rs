@@ -1,0 +1,195 @@
+//! `stamp-rally reconcile`: what the stream has forgotten is sent, or given to a person to decide.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{anyhow, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{args::SettingsArgs, service, store};
+use crate::delivery::{
+    Outcome, Patience,
+    reconcile::{Counts, Mode, ReconcileError},
+};
+use crate::domain::{ids::EventId, notice::ParkedState};
+
+/// How often the numbers on the screen are renewed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// `reconcile`.
+#[derive(Debug, clap::Args)]
+pub struct ReconcileArgs {
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Only this event [default: all]
+    #[arg(long, value_name = "EVENT")]
+    event: Option<EventId>,
+    /// Tell what would be done: nothing is sent, and nothing is written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Carries the command out. The table at the end tells what was done, also when it breaks off.
+pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    let settings = args.settings.start()?;
+    let mode = if args.dry_run { Mode::DryRun } else { Mode::ForReal };
+    let parts = service::Service::of(&settings)?;
+    let shutdown = service::shutdown_signal()?;
+    let (seen, bar) = (Seen::default(), progress());
+    let done = store::with(&settings, async |store| {
+        let delivery = parts.delivery(store, Patience::default())?;
+        let tell = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
+        let done = delivery.reconcile(args.event.as_ref(), mode, &tell, &shutdown).await;
+        done.map_err(|error| if let ReconcileError::Store(error) = error { error.into() } else { anyhow!(error) })
+    })
+    .await;
+    bar.finish_and_clear();
+    if let Ok(done) = &done {
+        done.events.iter().for_each(|(event, counts)| seen.take(event, counts, &bar));
+    }
+    write_table(out, &seen.events(), mode)?;
+    if done?.interrupted {
+        bail!("interrupted: run it again to go on");
+    }
+    Ok(())
+}
+
+/// What each event has come to so far.
+#[derive(Default)]
+struct Seen(Mutex<BTreeMap<EventId, Counts>>);
+
+impl Seen {
+    fn take(&self, event: &EventId, counts: &Counts, bar: &ProgressBar) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.insert(event.clone(), counts.clone());
+        let all = total(&seen);
+        bar.set_position(all.participants as u64);
+        bar.set_message(format!("{} to send or sent, {} unknown", sent(&all), unknown(&all)));
+    }
+
+    fn events(self) -> BTreeMap<EventId, Counts> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A bar can't know the end: counting would take as long. Nothing where standard error is no terminal.
+fn progress() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {human_pos} participants looked at, {per_sec:0}; {msg}");
+    let bar = ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(TICK);
+    }
+    bar
+}
+
+type Column = (&'static str, fn(&Counts) -> usize);
+
+const COLUMNS: [Column; 8] = [
+    ("participants", |counts| counts.participants),
+    ("sent", sent),
+    ("unknown", unknown),
+    ("held", |counts| counts.tally.of(Outcome::Parked(ParkedState::Held))),
+    ("failed", |counts| counts.tally.of(Outcome::Failed)),
+    ("other", other),
+    ("undecided", |counts| counts.undecided),
+    ("unreadable", |counts| counts.unreadable),
+];
+
+fn sent(counts: &Counts) -> usize {
+    counts.tally.of(Outcome::Sent)
+}
+
+fn unknown(counts: &Counts) -> usize {
+    counts.tally.of(Outcome::Parked(ParkedState::Unknown))
+}
+
+/// Settled by somebody else meanwhile, or in no need of a message.
+fn other(counts: &Counts) -> usize {
+    let told = [
+        Outcome::Sent,
+        Outcome::Parked(ParkedState::Unknown),
+        Outcome::Parked(ParkedState::Held),
+        Outcome::Failed,
+        Outcome::Wait,
+    ];
+    counts.tally.total() - told.map(|outcome| counts.tally.of(outcome)).iter().sum::<usize>()
+}
+
+fn total(events: &BTreeMap<EventId, Counts>) -> Counts {
+    events.values().fold(Counts::default(), |mut all, counts| {
+        all.add(counts);
+        all
+    })
+}
+
+fn write_table(out: &mut impl Write, events: &BTreeMap<EventId, Counts>, mode: Mode) -> io::Result<()> {
+    let all = total(events);
+    let rows: Vec<(&str, &Counts)> = events.iter().map(|(event, counts)| (event.as_str(), counts)).collect();
+    let sum = (rows.len() > 1).then_some(("all", &all));
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default().max("event".len());
+    let heads = COLUMNS.map(|(head, _)| if mode == Mode::DryRun && head == "sent" { "to send" } else { head });
+    writeln!(out, "{:<width$}  {}", "event", heads.join("  "))?;
+    for (name, counts) in rows.into_iter().chain(sum) {
+        let cells: Vec<String> =
+            COLUMNS.iter().zip(heads).map(|((_, of), head)| format!("{:>1$}", of(counts), head.len())).collect();
+        writeln!(out, "{name:<width$}  {}", cells.join("  "))?;
+    }
+    if all.undecided > 0 {
+        writeln!(out, "undecided: may just be worked on; run it again in a day")?;
+    }
+    if mode == Mode::DryRun {
+        writeln!(out, "dry run: nothing was sent, and nothing was written")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delivery::Tally;
+
+    fn counts(outcomes: &[Outcome], undecided: usize) -> Counts {
+        let mut tally = Tally::default();
+        for outcome in outcomes {
+            tally.count(*outcome);
+        }
+        Counts { participants: 1200, tally, undecided, unreadable: 0 }
+    }
+
+    fn table(events: &[(&str, Counts)], mode: Mode) -> String {
+        let events = events.iter().map(|(event, counts)| (event.parse().unwrap(), counts.clone())).collect();
+        let mut out = Vec::new();
+        write_table(&mut out, &events, mode).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_table_tells_how_many_of_each_by_event_and_in_all() {
+        let unknown = Outcome::Parked(ParkedState::Unknown);
+        let spring = counts(&[Outcome::Sent, Outcome::Sent, unknown, Outcome::AlreadySent, Outcome::Wait], 3);
+        let told = table(&[("spring", spring), ("stamp-rally-202606", counts(&[Outcome::Failed], 0))], Mode::ForReal);
+        assert_eq!(
+            told,
+            "event               participants  sent  unknown  held  failed  other  undecided  unreadable\n\
+             spring                      1200     2        1     0       0      1          3           0\n\
+             stamp-rally-202606          1200     0        0     0       1      0          0           0\n\
+             all                         2400     2        1     0       1      1          3           0\n\
+             undecided: may just be worked on; run it again in a day\n"
+        );
+    }
+
+    #[test]
+    fn a_dry_run_says_so() {
+        let told = table(&[("spring", counts(&[Outcome::Sent], 0))], Mode::DryRun);
+        assert_eq!(
+            told,
+            "event   participants  to send  unknown  held  failed  other  undecided  unreadable\n\
+             spring          1200        1        0     0       0      0          0           0\n\
+             dry run: nothing was sent, and nothing was written\n"
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! `stamp-rally table backfill`: `GSI2` keys for the stamps of a table that was made from the article.
+
+use std::{
+    io::Write,
+    num::NonZeroU32,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{config::Settings, service, store};
+use crate::domain::time::MachineClock;
+use crate::store::backfill::{Backfill, Counts, Interrupted};
+
+/// How often the numbers on the screen are renewed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Items that are looked at in one go: a page of them, and how much an interruption does again.
+const MOST_AT_ONCE: u32 = 500;
+
+/// `table backfill`.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct BackfillArgs {
+    /// Items looked at in a second, of any kind; no more stamps than that are written. One index partition takes about
+    /// 1,000 writes a second
+    #[arg(long, value_name = "N", default_value = "500")]
+    rate: NonZeroU32,
+}
+
+/// Carries the command out.
+pub async fn execute(settings: &Settings, args: BackfillArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    let shutdown = service::shutdown_signal()?;
+    store::with(settings, async |store| {
+        let (mut pass, interrupted) = store.backfill(MachineClock::start()).await?;
+        if let Some(Interrupted { counts, at }) = interrupted {
+            writeln!(out, "going on where a run was interrupted at {at}, after {} items", counts.looked_at)?;
+        }
+        let bar = progress(pass.counts());
+        let result = all(&mut pass, args.rate.get(), &bar, &shutdown).await;
+        bar.finish_and_clear();
+        writeln!(out, "{}", told(pass.counts()))?;
+        result?;
+        if pass.counts().left > 0 {
+            bail!("some stamps are left as they are: the log names them, and a person has to look");
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn all(pass: &mut Backfill, rate: u32, bar: &ProgressBar, stop: &CancellationToken) -> anyhow::Result<()> {
+    let (began, before) = (Instant::now(), pass.counts().looked_at);
+    let most = u16::try_from(rate.min(MOST_AT_ONCE)).unwrap_or(u16::MAX);
+    while !pass.is_over() {
+        // What is broken off is done again by the next run.
+        let page = tokio::select! {
+            () = stop.cancelled() => bail!("interrupted: run it again to go on"),
+            page = pass.step(most) => page,
+        };
+        page.context("it broke off: run it again to go on")?;
+        bar.set_position(pass.counts().looked_at);
+        bar.set_message(format!("{} got their keys", pass.counts().filled));
+        let due = began + seconds(pass.counts().looked_at - before, rate);
+        if !pass.is_over() {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep_until(due.into()) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How long so many items take at this rate.
+fn seconds(items: u64, rate: u32) -> Duration {
+    Duration::from_millis(items.saturating_mul(1000) / u64::from(rate.max(1)))
+}
+
+/// A bar can't know the end: counting would take as long. Nothing where standard error is no terminal.
+fn progress(counts: Counts) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {human_pos} items looked at, {per_sec:0}; {msg}");
+    let bar = ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.set_position(counts.looked_at);
+    bar.reset_eta();
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(TICK);
+    }
+    bar
+}
+
+fn told(counts: Counts) -> String {
+    let Counts { looked_at, filled, overtaken, left } = counts;
+    let done = format!("{looked_at} items looked at, {filled} stamps got their GSI2 keys");
+    let more = [(overtaken, "had them or were gone by then"), (left, "are left as they are")];
+    let more = more.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    std::iter::once(done).chain(more).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_kept_over_the_whole_run() {
+        assert_eq!(seconds(1500, 500), Duration::from_secs(3));
+        assert_eq!(seconds(1, 3), Duration::from_millis(333));
+    }
+
+    #[test]
+    fn what_happened_is_told_and_what_did_not_happen_is_not() {
+        let counts = Counts { looked_at: 9, filled: 4, ..Counts::default() };
+        assert_eq!(told(counts), "9 items looked at, 4 stamps got their GSI2 keys");
+        let counts = Counts { overtaken: 2, left: 1, ..counts };
+        assert!(told(counts).ends_with(", 2 had them or were gone by then, 1 are left as they are"));
+    }
+}

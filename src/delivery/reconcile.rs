@@ -1,0 +1,244 @@
+//! What the stream has forgotten: notices that nobody has sent and whose record can't come any more.
+//!
+//! The stream keeps records for 24 hours; whoever was down for longer has missed some. They are found in the table:
+//! every participant of an event (by `GSI1`: their resends and completed cards too), and then every holder of each of
+//! its stamps (by `GSI2`), so that nobody is missed who isn't listed. Both indexes only say whom to read; what is
+//! decided is decided on a consistent read.
+//!
+//! | the notice | becomes |
+//! | --- | --- |
+//! | its fact is younger than [`FORGOTTEN`] | left to the workers |
+//! | certainly never tried | sent, as the workers would: same keys, pace, marks, order per participant |
+//! | LINE may have accepted it | `unknown`: a person decides |
+//!
+//! It may have been accepted if an attempt without a clear answer is on its item, or if the time of its fact is in what
+//! somebody had handed out and not finished. So before this hands something out itself, it writes that down too; a run
+//! that broke off is continued by the next one with the same keys, as long as LINE remembers them.
+
+mod batch;
+mod finding;
+mod presence;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::{event::Event, ids::EventId, time::Timestamp};
+use crate::store::{
+    StoreError,
+    listing::{Direction, Wanted},
+    progress::{By, Run, WorkerId},
+    table::IndexState,
+    waiting::AT_A_TIME,
+};
+
+use super::{Delivery, Tally, handler::Standing, worker::CONSUMER};
+use batch::Work;
+use finding::Doubts;
+pub use finding::FORGOTTEN;
+use presence::Presence;
+
+/// Participants that are looked at together, and of whom one write says that they are handed out.
+const BATCH: usize = 200;
+
+/// Rows a page of the list of events.
+const PAGE: usize = 100;
+
+/// Whether anything is done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It is only told what would be done: nothing is sent, and nothing is written.
+    DryRun,
+    /// It is done.
+    ForReal,
+}
+
+/// What became of one event's notices, or would become.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Participants looked at.
+    pub participants: usize,
+    /// Forgotten notices by what they came to. In a dry run those to be sent count as sent.
+    pub tally: Tally,
+    /// Notices that were perhaps tried and may just be worked on (messages for full cards): a day later it can be told.
+    pub undecided: usize,
+    /// Participants of whom something can't be read; the log tells.
+    pub unreadable: usize,
+}
+
+impl Counts {
+    /// All of another one too.
+    pub fn add(&mut self, other: &Self) {
+        self.participants += other.participants;
+        self.tally.add(&other.tally);
+        self.undecided += other.undecided;
+        self.unreadable += other.unreadable;
+    }
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reconciled {
+    /// Each event that it came to, by start.
+    pub events: Vec<(EventId, Counts)>,
+    /// It was stopped before it was through.
+    pub interrupted: bool,
+}
+
+/// Why there is no run, or why it broke off. It may always be run again.
+#[derive(Debug, thiserror::Error)]
+pub enum ReconcileError {
+    /// The index of the stamps' holders is being filled: it would show only a part of them.
+    #[error("the index GSI2 is still being filled: `stamp-rally table create` waits for it")]
+    IndexNotReady,
+    /// A table made from the source article has no index of the stamps' holders.
+    #[error(
+        "the table has no index GSI2, by which stamps are found: run `stamp-rally table create`, then `stamp-rally table backfill`"
+    )]
+    NoIndex,
+    /// The event isn't there.
+    #[error("event \"{0}\" does not exist")]
+    NoSuchEvent(EventId),
+    /// Live workers use up what may be pushed.
+    #[error(
+        "`delivery.pushes_per_second` is {rate}, and {others} others that push leave nothing of it: raise it, or stop one of them meanwhile"
+    )]
+    NothingLeft {
+        /// The setting.
+        rate: u32,
+        /// How many others push.
+        others: usize,
+    },
+    /// The store did not do as asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What one event has come to so far is told to this.
+pub type Told<'a> = dyn Fn(&EventId, &Counts) + Sync + 'a;
+
+/// One run.
+struct Reconciling<'a> {
+    delivery: &'a Delivery,
+    mode: Mode,
+    /// Its name in the table of progress.
+    me: WorkerId,
+    /// Facts up to here are forgotten.
+    horizon: Timestamp,
+    doubts: Doubts,
+    /// Runs before this one that broke off, or are still at it.
+    others: Vec<Run>,
+    standing: Standing,
+    stop: &'a CancellationToken,
+    tell: &'a Told<'a>,
+}
+
+impl Delivery {
+    /// Looks for what the stream has forgotten, in one event or in all, and sees to it. Safe beside live workers and
+    /// other runs: every write is guarded, every push carries the key that theirs carry. It takes a share of the pushes a
+    /// second as one more worker. When stopped it brings to an end what has begun with LINE.
+    pub async fn reconcile(
+        &self,
+        event: Option<&EventId>,
+        mode: Mode,
+        tell: &Told<'_>,
+        stop: &CancellationToken,
+    ) -> Result<Reconciled, ReconcileError> {
+        let store = &self.parts.store;
+        match store.holders_index().await? {
+            IndexState::Filling => return Err(ReconcileError::IndexNotReady),
+            IndexState::Missing => return Err(ReconcileError::NoIndex),
+            IndexState::Ready => {}
+        }
+        let events = self.events_to_reconcile(event).await?;
+        let (me, now) = (WorkerId::made(), self.clock().now());
+        let handed_out = store.handed_out(CONSUMER).await?;
+        let mut presence = match mode {
+            Mode::DryRun => None,
+            Mode::ForReal => Some(Presence::enter(self, &me).await?),
+        };
+        let others =
+            handed_out.iter().filter_map(|out| if let By::Run(run) = &out.by { Some(run.clone()) } else { None });
+        let run = Reconciling {
+            delivery: self,
+            mode,
+            me,
+            horizon: now.plus_millis(-i64::try_from(FORGOTTEN.as_millis()).unwrap_or(i64::MAX)),
+            others: others.collect(),
+            doubts: Doubts::of(handed_out, now),
+            standing: presence.as_ref().map_or_else(Standing::always, Presence::standing),
+            stop,
+            tell,
+        };
+        match &mut presence {
+            None => Box::pin(run.all(&events)).await,
+            Some(presence) => presence.beside(Box::pin(run.all(&events))).await,
+        }
+    }
+
+    async fn events_to_reconcile(&self, event: Option<&EventId>) -> Result<Vec<Event>, ReconcileError> {
+        let store = &self.parts.store;
+        if let Some(id) = event {
+            let event = store.event(id).await?.ok_or_else(|| ReconcileError::NoSuchEvent(id.clone()))?;
+            return Ok(vec![event]);
+        }
+        let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
+        let mut events = Vec::new();
+        loop {
+            let page = store.events(&wanted).await?;
+            events.extend(page.rows);
+            wanted.after = page.next;
+            if wanted.after.is_none() {
+                return Ok(events);
+            }
+        }
+    }
+}
+
+impl Reconciling<'_> {
+    async fn all(&self, events: &[Event]) -> Result<Reconciled, ReconcileError> {
+        let (mut done, mut finished) = (Reconciled::default(), true);
+        for event in events {
+            if self.stop.is_cancelled() {
+                break;
+            }
+            let mut work = Work::of(self, event);
+            self.event(event, &mut work).await?;
+            finished &= work.is_finished();
+            done.events.push((event.event_id.clone(), work.into_counts()));
+        }
+        if self.mode == Mode::ForReal && finished {
+            self.delivery.parts.store.forget_run(CONSUMER, &self.me).await?;
+        }
+        done.interrupted = self.stop.is_cancelled();
+        Ok(done)
+    }
+
+    async fn event(&self, event: &Event, work: &mut Work<'_>) -> Result<(), ReconcileError> {
+        let store = &self.delivery.parts.store;
+        let mut people = store.registered(event, self.horizon);
+        loop {
+            let some = people.some(BATCH).await?;
+            if some.is_empty() || self.stop.is_cancelled() {
+                break;
+            }
+            work.batch(some).await?;
+        }
+        for master in store.masters(&event.event_id).await? {
+            let mut holders = store.holding(event, &master.stamp_id, self.horizon);
+            loop {
+                let some = holders.some(AT_A_TIME).await?;
+                if some.is_empty() || self.stop.is_cancelled() {
+                    break;
+                }
+                let waiting = store.waiting(&event.event_id, &master.stamp_id, &some).await?;
+                work.batch(waiting).await?;
+            }
+        }
+        if self.mode == Mode::ForReal && work.is_whole() && !self.stop.is_cancelled() {
+            // Whatever an earlier run of this event had under way has come to an end now.
+            for run in self.others.iter().filter(|run| run.event_id == event.event_id) {
+                store.forget_run(CONSUMER, &run.id).await?;
+            }
+        }
+        Ok(())
+    }
+}

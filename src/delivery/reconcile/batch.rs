@@ -1,0 +1,223 @@
+//! Some participants: look, say what is handed out, and see to it.
+
+use std::{collections::HashSet, time::Duration};
+
+use futures_util::{StreamExt as _, stream};
+
+use crate::delivery::{
+    Outcome, Tally,
+    handler::{Call, Path, Standing},
+    retry::stopped_during,
+    worker::CONSUMER,
+};
+use crate::domain::{
+    event::Event,
+    fact::Facts,
+    ids::LineUserId,
+    notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState},
+    time::Timestamp,
+};
+use crate::store::{
+    StoreError,
+    notices::Marked,
+    progress::{FactSpan, Run},
+};
+
+use super::{
+    Counts, Mode, Reconciling,
+    finding::{Finding, Forgotten, Found},
+};
+
+/// Participants that are read at once.
+const READS: usize = 16;
+
+/// When the process was paused, others may have taken over its share of the pushes: so long until it looks whether it
+/// has shown itself again.
+const BREATH: Duration = Duration::from_millis(200);
+
+/// The work on one event.
+pub(super) struct Work<'a> {
+    run: &'a Reconciling<'a>,
+    event: &'a Event,
+    counts: Counts,
+    /// Participants of whom something was found: the second way to them brings nothing new.
+    dealt_with: HashSet<LineUserId>,
+    /// Nothing that was handed out is unfinished.
+    finished: bool,
+}
+
+/// A participant of whom something was found.
+struct Participant {
+    user: LineUserId,
+    found: Found,
+    /// Their facts with a notice, up to the horizon: a card that becomes complete tells the time of one of them.
+    span: Option<FactSpan>,
+    /// Whether their card was complete, as far as facts say.
+    is_complete: bool,
+}
+
+impl<'a> Work<'a> {
+    pub fn of(run: &'a Reconciling<'a>, event: &'a Event) -> Self {
+        Self { run, event, counts: Counts::default(), dealt_with: HashSet::new(), finished: true }
+    }
+
+    /// Whether everything that was handed out has come to an end.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Whether nothing is left that somebody may have tried, either.
+    pub fn is_whole(&self) -> bool {
+        self.finished && (self.counts.undecided, self.counts.unreadable) == (0, 0)
+    }
+
+    pub fn into_counts(self) -> Counts {
+        self.counts
+    }
+
+    /// Looks at some participants, and does what is to be done for them.
+    pub async fn batch(&mut self, users: Vec<LineUserId>) -> Result<(), StoreError> {
+        let users: Vec<LineUserId> = users.into_iter().filter(|user| !self.dealt_with.contains(user)).collect();
+        let found = self.look(users).await?;
+        match self.run.mode {
+            Mode::DryRun => self.tell_of(&found),
+            Mode::ForReal => self.see_to(&found).await?,
+        }
+        self.dealt_with.extend(found.into_iter().map(|participant| participant.user));
+        (self.run.tell)(&self.event.event_id, &self.counts);
+        Ok(())
+    }
+
+    /// Reads participants; gives back those of whom there is something to do.
+    async fn look(&mut self, users: Vec<LineUserId>) -> Result<Vec<Participant>, StoreError> {
+        let (run, event_id) = (self.run, &self.event.event_id);
+        let reads = stream::iter(users).map(|user| async move {
+            let facts = run.delivery.parts.store.facts(event_id, &user).await;
+            (user, facts)
+        });
+        let mut participants = Vec::new();
+        for (user, facts) in reads.buffered(READS).collect::<Vec<_>>().await {
+            self.counts.participants += 1;
+            match facts {
+                Ok(facts) => participants.extend(self.found(user, &facts)),
+                Err(error @ StoreError::Broken(_)) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(event.id = %event_id, error, "a participant can't be read: nothing is done for them");
+                    self.counts.unreadable += 1;
+                    self.dealt_with.insert(user);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(participants)
+    }
+
+    fn found(&mut self, user: LineUserId, facts: &Facts) -> Option<Participant> {
+        let found = Found::among(facts, self.run.horizon, &self.run.doubts);
+        self.counts.undecided += found.undecided;
+        let old = |at: &Timestamp| *at <= self.run.horizon;
+        let times = facts.in_order().into_iter().filter(|fact| fact.notice().is_some()).map(|fact| fact.at());
+        let span = FactSpan::around(times.filter(old));
+        (found != Found::default()).then_some(Participant { user, found, span, is_complete: facts.completed.is_some() })
+    }
+
+    fn tell_of(&mut self, participants: &[Participant]) {
+        for forgotten in participants.iter().flat_map(|participant| &participant.found.forgotten) {
+            self.counts.tally.count(match forgotten.finding {
+                Finding::NeverTried => Outcome::Sent,
+                Finding::PerhapsTried => Outcome::Parked(ParkedState::Unknown),
+            });
+        }
+    }
+
+    /// Says what is handed out, and then hands it out: participants at once, the notices of one in order.
+    async fn see_to(&mut self, participants: &[Participant]) -> Result<(), StoreError> {
+        let run = self.run;
+        if let Some(span) = handed_out(participants) {
+            let since = run.delivery.clock().now();
+            let said = Run { id: run.me.clone(), event_id: self.event.event_id.clone(), since };
+            run.delivery.parts.store.hand_out(CONSUMER, &said, span).await?;
+        }
+        let work = stream::iter(participants).map(|participant| run.see_to(self.event, participant));
+        let work = work.buffer_unordered(run.delivery.settings().concurrency.max(1));
+        let mut all = Ok(());
+        // All are brought to their end: none is broken off because another one failed.
+        for done in work.collect::<Vec<_>>().await {
+            match done {
+                Ok(tally) => {
+                    self.finished &= tally.of(Outcome::Wait) == 0;
+                    self.counts.tally.add(&tally);
+                }
+                Err(error) => all = Err(error),
+            }
+        }
+        all
+    }
+}
+
+/// The facts that are about to be handed out.
+fn handed_out(participants: &[Participant]) -> Option<FactSpan> {
+    let to_send = |participant: &&Participant| {
+        participant.found.forgotten.iter().any(|forgotten| forgotten.finding == Finding::NeverTried)
+    };
+    participants.iter().filter(to_send).filter_map(|participant| participant.span).reduce(FactSpan::and)
+}
+
+impl Reconciling<'_> {
+    async fn see_to(&self, event: &Event, participant: &Participant) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        for Forgotten { notice, finding, .. } in &participant.found.forgotten {
+            let outcome = match finding {
+                Finding::NeverTried => self.send(notice).await,
+                Finding::PerhapsTried => self.give_to_a_person(notice).await?,
+            };
+            tally.count(outcome);
+            if outcome == Outcome::Wait {
+                return Ok(tally);
+            }
+        }
+        if tally.of(Outcome::Sent) > 0 && !participant.is_complete {
+            self.complete(event, participant, &mut tally).await?;
+        }
+        Ok(tally)
+    }
+
+    /// A card that was completed by what was just sent: its record is in the stream now, but there need be nobody who
+    /// reads it.
+    async fn complete(&self, event: &Event, of: &Participant, tally: &mut Tally) -> Result<(), StoreError> {
+        let facts = self.delivery.parts.store.facts(&event.event_id, &of.user).await?;
+        let is_due = facts.completed.as_ref().is_some_and(|card| {
+            card.completed_at <= self.horizon && card.notice == (NoticeStatus::Waiting { tried_at: None })
+        });
+        if is_due {
+            let (event_id, line_user_id, key) = (event.event_id.clone(), of.user.clone(), NoticeKey::Completed);
+            tally.count(self.send(&NoticeId { event_id, line_user_id, key }).await);
+        }
+        Ok(())
+    }
+
+    /// Sends a notice as a worker would, until nothing more is to be done, or we are stopped. Its keys are new to LINE,
+    /// so they are good from now on.
+    async fn send(&self, notice: &NoticeId) -> Outcome {
+        let since = self.delivery.clock().now();
+        let (notice, standing): (_, Standing) = (notice.clone(), self.standing.clone());
+        let call = Call { notice, since, doubtful: false, path: Path::Ordinary, standing };
+        loop {
+            let outcome = self.delivery.deliver(&call, self.stop).await;
+            if outcome.is_final() || stopped_during(BREATH, self.stop).await {
+                return outcome;
+            }
+        }
+    }
+
+    async fn give_to_a_person(&self, notice: &NoticeId) -> Result<Outcome, StoreError> {
+        let (state, since) = (ParkedState::Unknown, self.delivery.clock().now());
+        let reason = Some("retry_key_expired".to_owned());
+        let parked = Parked { state, since, reason, tried_at: None, error: None };
+        Ok(match self.delivery.parts.store.park(notice, None, &parked).await? {
+            Marked::Before => Outcome::AlreadySent,
+            Marked::Gone => Outcome::PassedOver,
+            Marked::Now => Outcome::Parked(state),
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! A run takes a share of `delivery.pushes_per_second` as one more worker: it shows the others that it is there, and
+//! looks who else is.
+
+use std::{collections::BTreeSet, convert::Infallible, time::Duration};
+
+use crate::delivery::{
+    Delivery,
+    handler::Standing,
+    lease::{Leases, Plan, Times},
+    worker::CONSUMER,
+};
+use crate::store::{
+    StoreError,
+    progress::{Consumers, Errand, WorkerId},
+};
+
+use super::ReconcileError;
+
+/// The second that the limit of pushes speaks of: others may have used it up.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// That this process pushes without a shard.
+pub(super) struct Presence {
+    delivery: Delivery,
+    me: WorkerId,
+    times: Times,
+    leases: Leases,
+    /// None: the table has no stream, so nobody else pushes.
+    consumers: Option<Consumers>,
+    standing: Standing,
+}
+
+impl Presence {
+    /// Shows that it is there, and takes its share: at once if it is alone, else when everybody has seen it and given
+    /// it up.
+    pub async fn enter(delivery: &Delivery, me: &WorkerId) -> Result<Self, ReconcileError> {
+        let (rate, times) = (delivery.settings().pushes_per_second, Times::of(delivery.settings().lease));
+        let arn = delivery.parts.store.stream_arn().await?;
+        let mut presence = Self {
+            delivery: delivery.clone(),
+            me: me.clone(),
+            times,
+            leases: Leases::new(me.clone(), times),
+            consumers: arn.map(|arn| delivery.parts.store.consumers(CONSUMER, &arn)),
+            standing: Standing::always(),
+        };
+        if presence.consumers.is_none() {
+            delivery.set_share(rate, Duration::ZERO);
+            return Ok(presence);
+        }
+        presence.standing = Standing::until(Duration::ZERO);
+        let plan = presence.show().await?;
+        let (share, others) = (plan.share_of(rate), plan.place.1.saturating_sub(1));
+        if share == 0 {
+            presence.leave().await;
+            return Err(ReconcileError::NothingLeft { rate, others });
+        }
+        let after = if others == 0 { Duration::ZERO } else { times.round + SECOND };
+        delivery.set_share(share, after);
+        Ok(presence)
+    }
+
+    /// Until when it may push; good as long as it shows that it is there.
+    pub fn standing(&self) -> Standing {
+        self.standing.clone()
+    }
+
+    /// Does the work, and shows all the while that somebody does; then no longer.
+    pub async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let done = tokio::select! {
+            done = work => done,
+            never = self.stay() => match never {},
+        };
+        self.leave().await;
+        done
+    }
+
+    async fn stay(&mut self) -> Infallible {
+        loop {
+            tokio::time::sleep(self.times.round).await;
+            match self.show().await {
+                Ok(plan) => self.delivery.set_share(plan.share_of(self.delivery.settings().pushes_per_second), SECOND),
+                Err(error) => {
+                    // The others forget us after some time; our standing ends before that.
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "the workers' progress can't be read or written now");
+                }
+            }
+        }
+    }
+
+    async fn show(&mut self) -> Result<Plan, StoreError> {
+        let Some(consumers) = &self.consumers else { return Ok(Plan::default()) };
+        let asked = self.delivery.clock().uptime();
+        consumers.stand_by(&self.me, Errand::Push).await?;
+        let board = consumers.board().await?;
+        self.standing.extend(asked + self.times.silence);
+        let (now, most) = (self.delivery.clock().uptime(), self.delivery.settings().pushes_per_second as usize);
+        self.leases.observe(&board, now);
+        Ok(self.leases.plan(&board, &BTreeSet::new(), most, now))
+    }
+
+    async fn leave(&self) {
+        if let Some(consumers) = &self.consumers {
+            // Whoever misses it finds out by its silence.
+            let _gone = consumers.forget_worker(&self.me).await;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Counts of a rally: registrations, stamps, completed cards, by hour of the event's zone.
+
+use std::collections::BTreeMap;
+
+use super::{
+    fact::Fact,
+    ids::{EventId, StampId},
+    time::{TimeZone, Timestamp},
+};
+
+/// What a fact counts as.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Counted {
+    /// A completed card.
+    Completion,
+    /// A registration.
+    Registration,
+    /// An acquired stamp.
+    Stamp(StampId),
+}
+
+/// One fact that counts: of which event, when, as what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tick {
+    /// The event.
+    pub event_id: EventId,
+    /// When the fact happened.
+    pub at: Timestamp,
+    /// What it counts as.
+    pub what: Counted,
+}
+
+impl Tick {
+    /// What a fact counts as; a resend counts as nothing.
+    #[must_use]
+    pub fn of(fact: &Fact) -> Option<Self> {
+        let what = match fact {
+            Fact::Completed(_) => Counted::Completion,
+            Fact::Resend(_) => return None,
+            Fact::User(_) => Counted::Registration,
+            Fact::UserStamp(stamp) => Counted::Stamp(stamp.stamp_id.clone()),
+        };
+        Some(Self { event_id: fact.event_id().clone(), at: fact.at(), what })
+    }
+}
+
+/// An hour of an event's zone, as [`TimeZone::hour_of`] writes it: `2026-05-23T10:00+09:00`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hour(String);
+
+impl Hour {
+    /// The hour in which an instant lies.
+    #[must_use]
+    pub fn of(at: Timestamp, zone: TimeZone) -> Self {
+        Self(zone.hour_of(at))
+    }
+
+    /// Reads what [`Hour::as_str`] wrote.
+    #[must_use]
+    pub fn stored(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// As text; within one zone's offset, text order is time order.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How many of each. Signed, because a correction may take away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Completed cards.
+    pub completions: i64,
+    /// Registrations.
+    pub registrations: i64,
+    /// Acquired stamps, by stamp.
+    pub stamps: BTreeMap<StampId, i64>,
+}
+
+impl Counts {
+    /// One more.
+    pub fn count(&mut self, what: &Counted) {
+        match what {
+            Counted::Completion => self.completions += 1,
+            Counted::Registration => self.registrations += 1,
+            Counted::Stamp(stamp_id) => *self.stamps.entry(stamp_id.clone()).or_default() += 1,
+        }
+    }
+
+    /// All of `other` too.
+    pub fn add(&mut self, other: &Self) {
+        self.merge(other, 1);
+    }
+
+    /// What must be added to `other` to get this.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        let mut difference = self.clone();
+        difference.merge(other, -1);
+        difference.stamps.retain(|_, count| *count != 0);
+        difference
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.completions == 0 && self.registrations == 0 && self.stamps.values().all(|count| *count == 0)
+    }
+
+    fn merge(&mut self, other: &Self, sign: i64) {
+        self.completions += sign * other.completions;
+        self.registrations += sign * other.registrations;
+        for (stamp_id, count) in &other.stamps {
+            *self.stamps.entry(stamp_id.clone()).or_default() += sign * count;
+        }
+    }
+}
+
+/// Counts by hour.
+pub type Hours = BTreeMap<Hour, Counts>;
+
+/// The sum over all hours.
+#[must_use]
+pub fn total(hours: &Hours) -> Counts {
+    let mut sum = Counts::default();
+    for counts in hours.values() {
+        sum.add(counts);
+    }
+    sum
+}
+
+/// What must be added to `counted` to get `facts`, hour by hour; hours that agree are left out.
+#[must_use]
+pub fn differences(facts: &Hours, counted: &Hours) -> Hours {
+    let hours = facts.keys().chain(counted.keys()).cloned().collect::<std::collections::BTreeSet<_>>();
+    let nothing = Counts::default();
+    let difference = |hour: &Hour| facts.get(hour).unwrap_or(&nothing).minus(counted.get(hour).unwrap_or(&nothing));
+    hours.into_iter().map(|hour| (hour.clone(), difference(&hour))).filter(|(_, counts)| !counts.is_zero()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hour(text: &str) -> Hour {
+        Hour::stored(text)
+    }
+
+    fn counts(ticks: &[Counted]) -> Counts {
+        let mut counts = Counts::default();
+        for tick in ticks {
+            counts.count(tick);
+        }
+        counts
+    }
+
+    #[test]
+    fn a_stamp_at_half_past_midnight_in_tokyo_counts_in_the_new_days_first_hour() {
+        let at = "2026-05-23T15:30:00.000Z".parse().unwrap();
+        assert_eq!(Hour::of(at, TimeZone::TOKYO).as_str(), "2026-05-24T00:00+09:00");
+    }
+
+    #[test]
+    fn a_difference_added_to_what_was_counted_gives_the_facts() {
+        let stamp = Counted::Stamp("001".parse().unwrap());
+        let facts = Hours::from([
+            (hour("10"), counts(&[Counted::Registration, stamp.clone(), stamp.clone()])),
+            (hour("11"), counts(&[Counted::Completion])),
+        ]);
+        let counted = Hours::from([(hour("10"), counts(&[stamp])), (hour("12"), counts(&[Counted::Registration]))]);
+        let mut sum = counted.clone();
+        for (hour, difference) in differences(&facts, &counted) {
+            sum.entry(hour).or_default().add(&difference);
+        }
+        sum.retain(|_, counts| !counts.is_zero());
+        assert_eq!(sum, facts);
+        assert_eq!(differences(&facts, &facts), Hours::new());
+    }
+}

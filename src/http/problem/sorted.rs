@@ -1,0 +1,44 @@
+//! The errors of other rooms, sorted into ours.
+
+use crate::domain::{Malformed, resend::ResendRefusal};
+use crate::line::id_token::TokenError;
+use crate::store::StoreError;
+
+use super::ApiError;
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Broken(_) => Self::Internal(error.into()),
+            // Somebody else was faster in a place where that isn't expected: the same request again will do.
+            StoreError::Conflict(_) | StoreError::Unavailable(_) => Self::StoreUnavailable(error.into()),
+        }
+    }
+}
+
+impl From<ResendRefusal> for ApiError {
+    fn from(refusal: ResendRefusal) -> Self {
+        match refusal {
+            ResendRefusal::NotHeld => Self::DeliveryNotFound,
+            // No waiting helps, so it is none of the conflicts.
+            ResendRefusal::NumbersUsedUp => Self::InvalidRequest(refusal.to_string()),
+            ResendRefusal::Pending => Self::ResendPending,
+        }
+    }
+}
+
+impl From<TokenError> for ApiError {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::Expired => Self::TokenExpired,
+            TokenError::Invalid(_) => Self::TokenInvalid,
+            TokenError::Unavailable(_) => Self::LineUnavailable(error.into()),
+        }
+    }
+}
+
+impl From<Malformed> for ApiError {
+    fn from(error: Malformed) -> Self {
+        Self::InvalidRequest(error.to_string())
+    }
+}

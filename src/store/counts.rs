@@ -1,0 +1,194 @@
+//! Counts of rallies (table `line-event-consumers`): absolute values for each event, hour and shard of a stream.
+//!
+//! | PK | SK | holds |
+//! | --- | --- | --- |
+//! | `COUNTS#{eventId}` | `HOUR#{hour}#{stream arn}#{shardId}` | what one shard's records of that hour count |
+//! | the same | `HOUR#{hour}#CORRECTION` | what `stats rebuild` found to be missing or too much |
+//!
+//! A shard's counts are written in the transaction that moves its checkpoint, so a record that is read again can't count
+//! again. The totals are the sum of all items.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::types::{AttributeValue, Put};
+
+use crate::domain::{
+    counts::{Counts, Hour, Hours, Tick},
+    event::Event,
+    ids::{EventId, StampId},
+    time::TimeZone,
+};
+
+use super::{
+    Store, StoreError,
+    guard::{Guarded, guarded},
+    items::{self, Stored},
+    participants::text,
+    stream::ShardId,
+};
+
+/// An event's hour, as one shard counts it.
+pub type HourOfEvent = (EventId, Hour);
+
+/// What is counted of one event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tallied {
+    /// By hour: the sum over all shards and corrections.
+    pub hours: Hours,
+    /// The corrections in it.
+    pub corrections: Hours,
+}
+
+/// Where the counts of one shard are.
+#[derive(Debug, Clone)]
+pub struct ShardCounts {
+    store: Store,
+    source: String,
+}
+
+impl Store {
+    /// The counts of one shard of a stream.
+    #[must_use]
+    pub fn shard_counts(&self, stream_arn: &str, shard: &ShardId) -> ShardCounts {
+        ShardCounts { store: self.clone(), source: format!("{stream_arn}#{shard}") }
+    }
+
+    /// An event's counts by hour.
+    pub async fn counts(&self, event_id: &EventId) -> Result<Tallied, StoreError> {
+        let query = self.client.query().table_name(&self.tables.consumers).consistent_read(true);
+        let query = query.key_condition_expression("PK = :pk");
+        let query = query.expression_attribute_values(":pk", text(partition(event_id)));
+        let mut pages = query.into_paginator().send();
+        let mut tallied = Tallied::default();
+        while let Some(page) = pages.next().await {
+            for item in page?.items.unwrap_or_default() {
+                let (hour, counts) = read(&item)?;
+                tallied.hours.entry(hour.clone()).or_default().add(&counts);
+                if item.get("SK") == Some(&text(correction_key(&hour))) {
+                    tallied.corrections.insert(hour, counts);
+                }
+            }
+        }
+        Ok(tallied)
+    }
+
+    /// Counts the facts of one event anew, by a consistent Scan of the whole table; tells after each page how many
+    /// items were read.
+    pub async fn count_facts(&self, event: &Event, mut read_so_far: impl FnMut(usize)) -> Result<Hours, StoreError> {
+        let scan = self.client.scan().table_name(&self.tables.main).consistent_read(true);
+        let mut pages = scan.into_paginator().send();
+        let (mut hours, mut read) = (Hours::new(), 0);
+        while let Some(page) = pages.next().await {
+            for item in page?.items.unwrap_or_default() {
+                read += 1;
+                if let Some(tick) = counted_of(items::decode(item)?, event) {
+                    hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick.what);
+                }
+            }
+            read_so_far(read);
+        }
+        Ok(hours)
+    }
+
+    /// Adds a difference to an hour's correction, on condition that it is still the one that was seen (so that two who
+    /// rebuild at once don't both add). False: it isn't.
+    pub async fn correct(
+        &self,
+        event_id: &EventId,
+        hour: &Hour,
+        seen: Option<&Counts>,
+        difference: &Counts,
+    ) -> Result<bool, StoreError> {
+        let mut correction = seen.cloned().unwrap_or_default();
+        correction.add(difference);
+        let stored = item(event_id, correction_key(hour), hour, &correction);
+        let put = self.client.put_item().table_name(&self.tables.consumers).set_item(Some(stored));
+        let put = match seen.map(|seen| item(event_id, correction_key(hour), hour, seen)) {
+            None => put.condition_expression("attribute_not_exists(PK)"),
+            Some(old) => ["registrations", "completions", "stamps"].into_iter().fold(
+                put.condition_expression(
+                    "registrations = :registrations AND completions = :completions AND stamps = :stamps",
+                ),
+                |put, name| put.expression_attribute_values(format!(":{name}"), old[name].clone()),
+            ),
+        };
+        Ok(matches!(guarded(put.send().await)?, Guarded::Done))
+    }
+}
+
+impl ShardCounts {
+    /// What this shard counts in an hour so far.
+    pub async fn of(&self, (event_id, hour): &HourOfEvent) -> Result<Counts, StoreError> {
+        let get = self.store.client.get_item().table_name(&self.store.tables.consumers).consistent_read(true);
+        let found = get.key("PK", text(partition(event_id))).key("SK", text(self.key(hour))).send().await?.item;
+        Ok(found.as_ref().map(read).transpose()?.map(|(_, counts)| counts).unwrap_or_default())
+    }
+
+    /// The writes that make these the shard's counts.
+    pub(super) fn puts(&self, counts: &BTreeMap<HourOfEvent, Counts>) -> Result<Vec<Put>, StoreError> {
+        let put = |((event_id, hour), counts): (&HourOfEvent, &Counts)| {
+            let item = item(event_id, self.key(hour), hour, counts);
+            Put::builder().table_name(&self.store.tables.consumers).set_item(Some(item)).build()
+        };
+        counts.iter().map(|one| put(one).map_err(StoreError::broken)).collect()
+    }
+
+    fn key(&self, hour: &Hour) -> String {
+        format!("HOUR#{}#{}", hour.as_str(), self.source)
+    }
+}
+
+/// The hour in which a tick counts.
+#[must_use]
+pub fn hour_of(tick: &Tick, zone: TimeZone) -> HourOfEvent {
+    (tick.event_id.clone(), Hour::of(tick.at, zone))
+}
+
+fn counted_of(stored: Stored, event: &Event) -> Option<Tick> {
+    match stored {
+        Stored::Fact(fact) => Tick::of(&fact).filter(|tick: &Tick| tick.event_id == event.event_id),
+        _ => None,
+    }
+}
+
+fn partition(event_id: &EventId) -> String {
+    format!("COUNTS#{event_id}")
+}
+
+fn correction_key(hour: &Hour) -> String {
+    format!("HOUR#{}#CORRECTION", hour.as_str())
+}
+
+fn item(event_id: &EventId, sort: String, hour: &Hour, counts: &Counts) -> HashMap<String, AttributeValue> {
+    let number = |count: i64| AttributeValue::N(count.to_string());
+    let stamps = counts.stamps.iter().map(|(stamp_id, count)| (stamp_id.to_string(), number(*count)));
+    HashMap::from([
+        ("PK".to_owned(), text(partition(event_id))),
+        ("SK".to_owned(), text(sort)),
+        ("entityType".to_owned(), text("COUNTS")),
+        ("hour".to_owned(), text(hour.as_str())),
+        ("registrations".to_owned(), number(counts.registrations)),
+        ("completions".to_owned(), number(counts.completions)),
+        ("stamps".to_owned(), AttributeValue::M(stamps.collect())),
+    ])
+}
+
+fn read(item: &HashMap<String, AttributeValue>) -> Result<(Hour, Counts), StoreError> {
+    let number = |value: Option<&AttributeValue>| value.and_then(|value| value.as_n().ok()?.parse::<i64>().ok());
+    let hour = item.get("hour").and_then(|value| value.as_s().ok()).ok_or_else(|| unreadable("hour"))?;
+    let mut counts = Counts {
+        registrations: number(item.get("registrations")).ok_or_else(|| unreadable("registrations"))?,
+        completions: number(item.get("completions")).ok_or_else(|| unreadable("completions"))?,
+        stamps: BTreeMap::new(),
+    };
+    let stamps = item.get("stamps").and_then(|value| value.as_m().ok()).ok_or_else(|| unreadable("stamps"))?;
+    for (stamp_id, count) in stamps {
+        let stamp_id: StampId = stamp_id.parse().map_err(StoreError::broken)?;
+        counts.stamps.insert(stamp_id, number(Some(count)).ok_or_else(|| unreadable("stamps"))?);
+    }
+    Ok((Hour::stored(hour), counts))
+}
+
+fn unreadable(attribute: &str) -> StoreError {
+    StoreError::broken(format!("a COUNTS item can't be read: {attribute}"))
+}

@@ -1,0 +1,117 @@
+//! `stamp-rally reconcile` and `table backfill`.
+
+use stamp_rally::dev::line::{ChannelSettings, Memory, StandIn};
+
+use super::*;
+
+const TARO: &str = "Ufedcba9876543210fedcba9876543210";
+
+/// LINE, for a desk: it knows Hanako and Taro, and our long-lived token.
+fn line_of(desk: &mut Desk) -> StandIn {
+    let channel = ChannelSettings { access_token: Some("x".to_owned()), ..ChannelSettings::new("main", "1", "3", "s") };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let line = StandIn::start(listener, &Memory::InMemory, vec![channel]).unwrap();
+    for (person, name) in [(HANAKO, "花子"), (TARO, "太郎")] {
+        line.keep_user(person, name).unwrap();
+    }
+    desk.variables.insert("STAMP_RALLY__LINE__API_BASE_URL", line.base_url());
+    // Nobody else pushes, as far as a run can tell at once.
+    desk.variables.insert("STAMP_RALLY__DELIVERY__LEASE_MS", "600".to_owned());
+    line
+}
+
+async fn acquired(desk: &Desk, person: &str, tried_at: Option<Timestamp>) {
+    let at = time("2026-05-23T10:00:00.000Z");
+    desk.register(person, &at.to_string()).await;
+    let stamp = UserStamp {
+        event_id: event_id(),
+        line_user_id: person.parse().unwrap(),
+        stamp_id: "001".parse().unwrap(),
+        acquired_at: at,
+        request_id: Some(RequestId::made()),
+        notice: NoticeStatus::Waiting { tried_at },
+    };
+    desk.store().acquire(&stamp, IndexShards::ONE).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dry_run_tells_what_would_be_done_and_a_run_does_it() {
+    let mut desk = Desk::with_rally();
+    let line = line_of(&mut desk);
+    acquired(&desk, HANAKO, None).await;
+    acquired(&desk, TARO, Some(time("2026-05-23T10:00:01.000Z"))).await;
+
+    let told = desk.run(&["reconcile", "--dry-run"]).done();
+    assert_eq!(
+        told,
+        "event               participants  to send  unknown  held  failed  other  undecided  unreadable\n\
+         stamp-rally-202606             2        1        1     0       0      0          0           0\n\
+         dry run: nothing was sent, and nothing was written\n"
+    );
+    assert!(line.phone(HANAKO).unwrap().is_empty());
+
+    let told = desk.run(&["reconcile", "--event", ID]).done();
+    assert_eq!(
+        told,
+        "event               participants  sent  unknown  held  failed  other  undecided  unreadable\n\
+         stamp-rally-202606             2     1        1     0       0      0          0           0\n"
+    );
+    assert_eq!((line.phone(HANAKO).unwrap().len(), line.phone(TARO).unwrap().len()), (1, 0));
+    let unknown = desk.run(&["deliveries", "list", ID, "--state", "unknown"]).done();
+    assert!(unknown.starts_with(TARO) && unknown.ends_with("1 unknown\n"), "{unknown}");
+    assert_eq!(
+        desk.run(&["reconcile", "--event", "lost"]).err.lines().last(),
+        Some("stamp-rally: event \"lost\" does not exist")
+    );
+}
+
+#[tokio::test]
+async fn a_table_of_the_article_is_completed_filled_and_reconciled() {
+    let mut desk = Desk::empty();
+    let line = line_of(&mut desk);
+    crate::tables::make_the_articles_table(&Clients::at(&desk.engine_url, &Pace::request())).await;
+    let refused = desk.run(&["reconcile"]);
+    assert!(refused.err.contains("no index GSI2"), "{refused:?}");
+    for next in ["`stamp-rally table create`", "`stamp-rally table backfill`"] {
+        assert!(refused.err.contains(next), "{refused:?}");
+    }
+    assert_eq!(refused.code, 1);
+
+    desk.run(&["table", "create"]).done();
+    desk.apply(&desk.rally(&[])).done();
+    acquired(&desk, HANAKO, None).await;
+    let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let bare = bare.key("PK", AttributeValue::S(format!("EVENT#{ID}#USER#{HANAKO}")));
+    let bare = bare.key("SK", AttributeValue::S("STAMP#001".to_owned()));
+    bare.update_expression("REMOVE GSI2PK, GSI2SK, requestId").send().await.unwrap();
+
+    assert_eq!(
+        desk.run(&["table", "backfill", "--rate", "1000"]).done(),
+        "5 items looked at, 1 stamps got their GSI2 keys\n"
+    );
+    assert_eq!(desk.run(&["table", "backfill"]).done(), "5 items looked at, 0 stamps got their GSI2 keys\n");
+    assert!(desk.run(&["reconcile"]).done().contains("stamp-rally-202606             1     1 "));
+    assert_eq!(line.phone(HANAKO).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_backfill_that_broke_off_says_where_the_next_one_goes_on() {
+    let desk = Desk::with_rally();
+    for n in 0..4 {
+        let person = format!("U{n:032x}");
+        acquired(&desk, &person, None).await;
+        let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+        let bare = bare.key("PK", AttributeValue::S(format!("EVENT#{ID}#USER#{person}")));
+        let bare = bare.key("SK", AttributeValue::S("STAMP#001".to_owned()));
+        bare.update_expression("REMOVE GSI2PK, GSI2SK").send().await.unwrap();
+    }
+    desk.proxy.inject("UpdateItem", Fault::Throttled, Often::Always);
+    let broke = desk.run(&["table", "backfill", "--rate", "100"]);
+    assert_eq!(broke.code, 1);
+    assert!(broke.err.contains("it broke off: run it again to go on"), "{broke:?}");
+    desk.proxy.heal();
+    assert_eq!(
+        desk.run(&["table", "backfill", "--rate", "100"]).done(),
+        "11 items looked at, 4 stamps got their GSI2 keys\n"
+    );
+}

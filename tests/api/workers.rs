@@ -1,0 +1,337 @@
+//! Many workers on one stream of several shards. Workers that are driven by hand share a clock that is turned by hand:
+//! nothing moves unless it is told to.
+
+use std::{
+    collections::BTreeMap,
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+use metrics_exporter_prometheus::PrometheusBuilder;
+use serde_json::json;
+use stamp_rally::delivery::Worker;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    delivery::house::{EVENT, House, Person, message},
+    fault_run::until,
+};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A house whose stream has four shards, and leases that don't end by themselves.
+async fn four_shards(story: &'static str) -> House {
+    let mut house = House::open(story).await;
+    house.settings.lease = Duration::from_secs(3000);
+    house.proxy.deal(4);
+    house
+}
+
+fn shard_of(house: &House, person: &Person<'_>) -> String {
+    house.proxy.shard_of(&format!("EVENT#{EVENT}#USER#{}", person.id))
+}
+
+/// Somebody whose items lie in this shard.
+fn somebody_in<'h>(house: &'h House, shard: &str) -> Person<'h> {
+    let mut people = std::iter::repeat_with(|| house.somebody("Somebody"));
+    people.find(|person| shard_of(house, person) == shard).unwrap()
+}
+
+fn one_in_each(house: &House) -> Vec<Person<'_>> {
+    house.proxy.shards().iter().map(|shard| somebody_in(house, shard)).collect()
+}
+
+/// How many unfinished shards each worker holds; `-` is nobody.
+async fn held(house: &House) -> BTreeMap<String, usize> {
+    let mut held = BTreeMap::new();
+    for shard in house.progress().await.iter().filter(|item| !item.reached.finished) {
+        *held.entry(shard.owner.as_ref().map_or("-", |owner| owner.as_str()).to_owned()).or_default() += 1;
+    }
+    held
+}
+
+fn shares<const N: usize>(shares: [(&str, usize); N]) -> BTreeMap<String, usize> {
+    shares.map(|(worker, shards)| (worker.to_owned(), shards)).into()
+}
+
+/// The first worker takes all, the second one shows itself, and gets its share.
+async fn share(first: &mut Worker, second: &mut Worker) {
+    for _ in 0..2 {
+        first.run_until_idle().await.unwrap();
+        second.run_until_idle().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn two_workers_share_four_shards_and_each_delivers_its_own() {
+    let house = four_shards("two_workers_share_four_shards").await;
+    let people = one_in_each(&house);
+    let (mut first, mut second) = (house.worker(), house.worker());
+    share(&mut first, &mut second).await;
+    assert_eq!(held(&house).await, shares([("worker-0", 2), ("worker-1", 2)]));
+    for person in &people {
+        person.acquires("001").await;
+    }
+    assert_eq!(first.run_until_idle().await.unwrap().total(), 2);
+    assert_eq!(second.run_until_idle().await.unwrap().total(), 2);
+    assert!(people.iter().all(|person| person.phone() == ["Stamp 001 1/2"]));
+}
+
+#[tokio::test]
+async fn a_dead_workers_shards_move_within_the_lease_and_not_before_it_must_have_stopped() {
+    let house = four_shards("a_dead_workers_shards_move").await;
+    let people = one_in_each(&house);
+    let (mut dies, mut lives) = (house.worker(), house.worker());
+    share(&mut dies, &mut lives).await;
+    people[0].acquires("001").await;
+    people[1].acquires("001").await;
+    assert_eq!(dies.run_until_idle().await.unwrap().total(), 2, "its last sign of life");
+    lives.run_until_idle().await.unwrap();
+    drop(dies);
+    people[0].acquires("002").await;
+
+    house.pass(house.settings.lease / 2);
+    assert_eq!(lives.run_until_idle().await.unwrap().total(), 0);
+    assert_eq!(held(&house).await, shares([("worker-0", 2), ("worker-1", 2)]), "it may still be alive");
+    house.pass(house.settings.lease / 2);
+    lives.run_until_idle().await.unwrap();
+    assert_eq!(held(&house).await, shares([("worker-1", 4)]));
+    assert_eq!(people[0].phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
+}
+
+#[tokio::test]
+async fn a_graceful_stop_hands_over_at_once() {
+    let house = four_shards("a_graceful_stop_hands_over").await;
+    let people = one_in_each(&house);
+    let (mut goes, mut stays) = (house.worker(), house.worker());
+    share(&mut goes, &mut stays).await;
+    goes.stop().await;
+    assert_eq!(held(&house).await, shares([("-", 2), ("worker-1", 2)]));
+    for person in &people {
+        person.acquires("001").await;
+    }
+    assert_eq!(stays.run_until_idle().await.unwrap().total(), 4, "no lease had to run out");
+    assert_eq!(held(&house).await, shares([("worker-1", 4)]));
+}
+
+/// A worker on a thread of its own, which can be stopped as a process can.
+struct Elsewhere {
+    runtime: tokio::runtime::Handle,
+    stop: CancellationToken,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Elsewhere {
+    fn runs(mut worker: Worker) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (handle, stop) = (runtime.handle().clone(), CancellationToken::new());
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || runtime.block_on(worker.run(stopped)));
+        Self { runtime: handle, stop, thread }
+    }
+
+    /// Nothing happens on its thread any more, until the sender is dropped.
+    async fn pause(&self) -> mpsc::Sender<()> {
+        let ((resume, resumed), (pauses, is_paused)) = (mpsc::channel(), oneshot::channel());
+        self.runtime.spawn(async move {
+            pauses.send(()).unwrap();
+            // Disconnected: that is the signal.
+            let _: Result<(), _> = resumed.recv();
+        });
+        is_paused.await.unwrap();
+        resume
+    }
+
+    fn stop(self) {
+        self.stop.cancel();
+        self.thread.join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_worker_paused_past_its_lease_writes_no_progress_when_it_wakes() {
+    let mut house = four_shards("a_worker_paused_past_its_lease").await;
+    house.settings.lease = Duration::from_secs(3);
+    house.settings.poll_interval = Duration::from_millis(10);
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let sleeper = Elsewhere::runs(house.worker_elsewhere());
+    until("the first notice", LIMIT, async || (hanako.state("001").await == "sent").then_some(())).await;
+    let pause = sleeper.pause().await;
+
+    hanako.acquires("002").await;
+    let mut other = house.worker();
+    other.run_until_idle().await.unwrap();
+    house.pass(house.settings.lease);
+    other.run_until_idle().await.unwrap();
+    assert_eq!(hanako.phone().len(), 3, "{:?}", hanako.phone());
+    let stored = house.progress().await;
+    assert!(stored.iter().all(|item| item.owner.as_ref().is_some_and(|owner| owner.as_str() == "worker-1")));
+
+    drop(pause);
+    until("it finds out", LIMIT, async || (house.candidates().await == 1).then_some(())).await;
+    assert_eq!(house.progress().await, stored, "what it woke up with is nobody's business any more");
+    sleeper.stop();
+    assert_eq!((house.progress().await, hanako.phone().len()), (stored, 3));
+}
+
+#[tokio::test]
+async fn a_parent_is_finished_before_its_children_are_read() {
+    let house = four_shards("a_parent_is_finished_before").await;
+    let hanako = house.somebody("Hanako");
+    let parent = shard_of(&house, &hanako);
+    hanako.acquires("001").await;
+    let children = house.proxy.split(&parent).await;
+    hanako.acquires("002").await;
+    house.pushes_fail(json!({ "kind": "status", "code": 500, "times": 3 })).await;
+    house.worker().run_until_idle().await.unwrap();
+
+    assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
+    let item = house.progress().await.into_iter().find(|item| item.shard.as_str() == parent).unwrap();
+    assert!(item.reached.finished && item.owner.is_none());
+    let pages = house.proxy.pages();
+    let ended = pages.iter().position(|page| page.shard == parent && page.last).unwrap();
+    let begun = pages.iter().position(|page| children.contains(&page.shard)).unwrap();
+    assert!(ended < begun, "{pages:?}");
+}
+
+#[tokio::test]
+async fn splits_while_workers_run_are_followed_even_if_the_list_lags_behind() {
+    let mut house = four_shards("splits_while_workers_run").await;
+    house.settings.poll_interval = Duration::from_millis(10);
+    let hanako = house.somebody("Hanako");
+    let (mut worker, stop) = (house.worker(), CancellationToken::new());
+    let story = async {
+        hanako.acquires("001").await;
+        until("the first notice", LIMIT, async || (hanako.phone().len() == 1).then_some(())).await;
+        house.proxy.list_late(2);
+        let children = house.proxy.split(&shard_of(&house, &hanako)).await;
+        assert!(children.contains(&shard_of(&house, &hanako)));
+        hanako.acquires("002").await;
+        until("the others, out of the child", LIMIT, async || (hanako.phone().len() == 3).then_some(())).await;
+        let grandchild = house.proxy.roll_over(&shard_of(&house, &hanako)).await;
+        let taro = somebody_in(&house, &grandchild[0]);
+        taro.acquires("001").await;
+        until("one out of the grandchild", LIMIT, async || (taro.phone().len() == 1).then_some(())).await;
+        stop.cancel();
+    };
+    tokio::join!(worker.run(stop.clone()), story);
+    let finished = house.progress().await.iter().filter(|item| item.reached.finished).count();
+    assert_eq!((finished, house.pushes().await), (2, [("200".to_owned(), 4)].into()));
+}
+
+#[tokio::test]
+async fn expired_iterators_lose_nothing_and_repeat_nothing() {
+    let house = four_shards("expired_iterators").await;
+    let (people, mut worker) = (one_in_each(&house), house.worker());
+    for (stamp, life) in [("001", None), ("002", Some(6))] {
+        worker.run_until_idle().await.unwrap();
+        house.proxy.expire_iterators();
+        life.into_iter().for_each(|reads| house.proxy.iterators_live(reads));
+        for person in &people {
+            person.acquires(stamp).await;
+        }
+        worker.run_until_idle().await.unwrap();
+    }
+    assert!(people.iter().all(|person| person.phone().len() == 3));
+    assert_eq!(house.pushes().await, [("200".to_owned(), 12)].into());
+}
+
+#[tokio::test]
+async fn trimmed_records_raise_an_alarm_and_the_shard_goes_on() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let alarms = recorder.handle();
+    let _here = metrics::set_default_local_recorder(&recorder);
+    let house = four_shards("trimmed_records").await;
+    let hanako = house.somebody("Hanako");
+    let shard = shard_of(&house, &hanako);
+    let (taro, jiro) = (somebody_in(&house, &shard), somebody_in(&house, &shard));
+    let mut worker = house.worker();
+    hanako.acquires("001").await;
+    worker.run_until_idle().await.unwrap();
+    hanako.acquires("002").await;
+    house.proxy.trim(&shard).await;
+    taro.acquires("001").await;
+    worker.run_until_idle().await.unwrap();
+    let alarm = format!("stamp_rally_stream_lost_total{{shard=\"{shard}\"}} 1\n");
+    assert!(alarms.render().contains(&alarm), "{}", alarms.render());
+    assert_eq!((hanako.phone(), taro.phone()), (vec!["Stamp 001 1/2".to_owned()], vec!["Stamp 001 1/2".to_owned()]));
+    assert_eq!(hanako.state("002").await, "waiting", "`reconcile` finds it");
+
+    // A whole shard is gone before it was read to its end: its child is read all the same.
+    house.proxy.roll_over(&shard).await;
+    house.proxy.trim(&shard).await;
+    jiro.acquires("001").await;
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(jiro.phone(), ["Stamp 001 1/2"]);
+}
+
+#[tokio::test]
+async fn order_is_kept_per_participant_through_faults_splits_and_handovers() {
+    let house = four_shards("order_is_kept").await;
+    for (id, order) in [("003", 3), ("004", 4), ("005", 5), ("006", 6)] {
+        house.put_stamp(EVENT, id, order, message("{{stamp.name}} {{card.acquired}}/{{card.total}}")).await;
+    }
+    house.pushes_fail(json!({ "kind": "status", "code": 500, "percent": 30, "seed": 1 })).await;
+    let people: Vec<_> = (0..12).map(|n| house.somebody(&format!("Person {n}"))).collect();
+    let (mut first, mut second) = (house.worker(), house.worker());
+    share(&mut first, &mut second).await;
+    let orders = [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1], [3, 1, 6, 2, 5, 4]];
+    for n in 0..6 {
+        for (person, order) in people.iter().zip(orders.iter().cycle()) {
+            person.acquires(&format!("{:03}", order[n])).await;
+        }
+        match n {
+            1 => drop(house.proxy.split(&shard_of(&house, &people[0])).await),
+            3 => first.stop().await,
+            _ => {}
+        }
+        let (one, other) = tokio::join!(first.run_until_idle(), second.run_until_idle());
+        one.unwrap();
+        other.unwrap();
+    }
+    share(&mut first, &mut second).await;
+    for (person, order) in people.iter().zip(orders.iter().cycle()) {
+        let stamps = order.iter().enumerate().map(|(n, stamp)| format!("Stamp {stamp:03} {}/6", n + 1));
+        let last = format!("初夏のラリー complete with Stamp {:03}", order[5]);
+        assert_eq!(person.phone(), stamps.chain([last]).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn two_workers_share_the_pushes_of_a_second() {
+    const RATE: usize = 20;
+    const NOTICES: usize = 60;
+    let mut house = four_shards("two_workers_share_the_pushes").await;
+    house.settings.pushes_per_second = u32::try_from(RATE).unwrap();
+    house.settings.lease = Duration::from_secs(2);
+    house.settings.poll_interval = Duration::from_millis(10);
+    let shards = house.proxy.shards();
+    for n in 0..NOTICES {
+        somebody_in(&house, &shards[n % shards.len()]).acquires("001").await;
+    }
+    house.clock.let_run();
+    // Nothing is read until both have their share.
+    let gate = house.proxy.hold("GetRecords");
+    let (mut first, mut second, stop) = (house.worker(), house.worker(), CancellationToken::new());
+    let story = async {
+        let both = shares([("worker-0", 2), ("worker-1", 2)]);
+        until("both have their share", LIMIT, async || (held(&house).await == both).then_some(())).await;
+        gate.release();
+        let sent = async || house.pushes().await.values().sum::<u64>();
+        until("all are sent", LIMIT, async || (sent().await == NOTICES as u64).then_some(())).await;
+        assert_eq!(held(&house).await, both);
+        stop.cancel();
+    };
+    let began = Instant::now();
+    tokio::join!(first.run(stop.clone()), second.run(stop.clone()), story);
+
+    let log = house.control("GET", "requests/log?endpoint=push", json!({})).await;
+    let at: Vec<i64> = log["requests"].as_array().unwrap().iter().map(|push| push["at"].as_i64().unwrap()).collect();
+    assert_eq!(at.len(), NOTICES);
+    // A push is on its way for a moment, so a second at LINE can't be measured to the push; the whole can.
+    let took = at.last().unwrap() - at[0];
+    let least = i64::try_from((NOTICES - RATE) * 1000 / RATE).unwrap();
+    assert!(took >= least - 200, "{NOTICES} pushes in {took} ms (the story took {:?})", began.elapsed());
+}
