@@ -17,6 +17,9 @@ use super::{
     scene::{self, ACCESS_TOKEN, TABLE},
 };
 
+/// How often a notice is tried.
+const TRIES: usize = 10;
+
 /// Only for `new_v5`: any will do.
 const NAMESPACE: Uuid = Uuid::NAMESPACE_URL;
 
@@ -52,7 +55,9 @@ async fn put(table: Client, n: usize) -> anyhow::Result<()> {
     let put = put.send();
     match put.await {
         // A machine that has too much else to do: a repeated attempt met its own success.
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) => Ok(()),
+        Err(error) if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) => {
+            Ok(())
+        }
         answer => answer.map(drop).context("a bare Put"),
     }
 }
@@ -109,13 +114,23 @@ impl Notices {
         let at_once = order.parse()?;
         self.runtime.block_on(scene::all(people.len(), at_once, move |n| {
             let (work, people) = (work.clone(), people.clone());
-            async move { work.notice(&people[n]).await }
+            async move { work.until_done(&people[n]).await }
         }))?;
         Ok("done".to_owned())
     }
 }
 
 impl Work {
+    /// A machine that has too much else to do lets requests run out of time: the house repeats them, too.
+    async fn until_done(&self, user_id: &str) -> anyhow::Result<()> {
+        for _ in 1..TRIES {
+            if self.notice(user_id).await.is_ok() {
+                return Ok(());
+            }
+        }
+        self.notice(user_id).await
+    }
+
     async fn notice(&self, user_id: &str) -> anyhow::Result<()> {
         let partition = items::partition(user_id);
         let query = self.table.query().table_name(TABLE).consistent_read(true).key_condition_expression("PK = :pk");
@@ -123,7 +138,8 @@ impl Work {
         anyhow::ensure!(facts.count() == 2, "a USER and a stamp should be there");
         let request_id = self.push(user_id).await?;
         let mark = self.table.update_item().table_name(TABLE);
-        mark.key("PK", AttributeValue::S(partition))
+        let mark = mark
+            .key("PK", AttributeValue::S(partition))
             .key("SK", AttributeValue::S("STAMP#001".to_owned()))
             .update_expression("SET flexMessageSent = :sent, flexMessageSentAt = :now, flexMessageRequestId = :id")
             .condition_expression("attribute_exists(PK) AND flexMessageSent = :unsent")
@@ -131,10 +147,15 @@ impl Work {
             .expression_attribute_values(":unsent", AttributeValue::Bool(false))
             .expression_attribute_values(":now", AttributeValue::S(items::now()))
             .expression_attribute_values(":id", AttributeValue::S(request_id))
-            .return_values_on_condition_check_failure(AllOld)
-            .send()
-            .await?;
-        Ok(())
+            .return_values_on_condition_check_failure(AllOld);
+        match mark.send().await {
+            Err(error)
+                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+            {
+                Ok(())
+            }
+            answer => answer.map(drop).context("a bare mark"),
+        }
     }
 
     /// LINE's request id.
@@ -144,7 +165,8 @@ impl Work {
         let request = request.header("x-line-retry-key", Uuid::new_v5(&NAMESPACE, user_id.as_bytes()).to_string());
         let request = request.header("content-type", "application/json");
         let answer = request.body(format!("{{\"to\":{to},\"messages\":[{}]}}", self.message)).send().await?;
-        let answer = answer.error_for_status()?;
+        // 409: an attempt before was accepted.
+        let answer = if answer.status() == 409 { answer } else { answer.error_for_status()? };
         let id = answer.headers().get("x-line-request-id").context("no request id")?.to_str()?.to_owned();
         answer.bytes().await?;
         Ok(id)

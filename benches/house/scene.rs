@@ -58,7 +58,7 @@ impl Scene {
     pub fn set(stamps: usize) -> anyhow::Result<Self> {
         let (engine, line) = (Role::start("engine", &[])?, Role::start("line", &[])?);
         let scene = Self {
-            clients: Clients::at(&engine.ready, &Pace::request()),
+            clients: Clients::at(&engine.ready, &patient()),
             engine,
             line,
             http: reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?,
@@ -200,6 +200,12 @@ impl Server {
     pub fn organiser(&self, http: &reqwest::Client, path: &str) -> reqwest::RequestBuilder {
         http.get(format!("{}/admin/api/events/{EVENT}{path}", self.url)).bearer_auth(ORGANISER)
     }
+}
+
+/// Nobody waits for what is prepared and counted, and the machine may have much else to do.
+fn patient() -> Pace {
+    let patience = Duration::from_mins(1);
+    Pace { item_attempt: patience, operation: patience, ..Pace::request() }
 }
 
 /// A rally with the template that ships.
