@@ -9,8 +9,9 @@ use std::{collections::VecDeque, time::Duration};
 /// The stretch of time that the limit speaks of.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A push that came late may be made up for within this time: timers are coarse.
-const CATCH_UP: Duration = Duration::from_millis(20);
+/// After a pause, the pushes of this time may be made at once. Notices come in batches, one for each read of the stream
+/// (`delivery.poll_interval_ms`): whoever waited for the read shall not wait again for a place in an even row.
+const AT_ONCE: Duration = Duration::from_millis(250);
 
 /// Whether a push may be made now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,8 @@ pub enum Turn {
     Wait(Duration),
 }
 
-/// The pushes of one worker on one channel: evenly spaced, and in no second more than its share.
+/// The pushes of one worker on one channel: in no second more than its share; evenly spaced where many wait, a batch
+/// after a pause at once.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
     share: u32,
@@ -59,7 +61,7 @@ impl Pace {
             return Turn::Wait((*oldest + SECOND).saturating_sub(now));
         }
         self.last_second.push_back(now);
-        self.next = self.next.max(now.saturating_sub(CATCH_UP)) + SECOND / self.share;
+        self.next = self.next.max(now.saturating_sub(AT_ONCE)) + SECOND / self.share;
         Turn::Go
     }
 
@@ -111,6 +113,17 @@ mod tests {
         let pushes = run(&mut pace, Duration::ZERO, Duration::from_secs(5), &mut || Duration::ZERO);
         assert_eq!(pushes.len(), 100);
         assert!(pushes.windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn a_batch_after_a_pause_goes_out_at_once_and_the_next_ones_evenly() {
+        let mut pace = Pace::default();
+        pace.set_share(100, Duration::ZERO, Duration::ZERO);
+        let (begin, end) = (Duration::from_secs(10), Duration::from_secs(11));
+        let pushes = run(&mut pace, begin, end, &mut || Duration::ZERO);
+        assert!(pushes[..25].iter().all(|push| *push == begin));
+        assert!(pushes[26..].windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(10)));
+        assert_eq!(pushes.len(), 100, "and the second's limit stands");
     }
 
     #[test]

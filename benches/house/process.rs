@@ -1,0 +1,71 @@
+//! A process beside this one: its processor time and its memory, as Linux tells them (proc(5)).
+
+use std::{
+    fs,
+    process::{Child, Command},
+    time::Duration,
+};
+
+use anyhow::Context;
+
+/// Ticks a second of `utime` and `stime`: `USER_HZ`, 100 on every Linux that Rust's tier 1 knows.
+const TICKS: u64 = 100;
+
+/// A running process. Dropped, it is killed.
+pub struct Process(Child);
+
+/// What a process keeps in memory, in kB.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Now.
+    pub resident: u64,
+    /// The most so far, or since [`Process::forget_peak`].
+    pub peak: u64,
+}
+
+impl Process {
+    pub fn start(command: &mut Command) -> anyhow::Result<Self> {
+        Ok(Self(command.spawn().with_context(|| format!("{} can't be started", command.get_program().display()))?))
+    }
+
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.0
+    }
+
+    /// Its processor time so far, all threads, user and system.
+    pub fn cpu(&self) -> anyhow::Result<Duration> {
+        let stat = self.read("stat")?;
+        // The name, in parentheses, may hold anything; what follows is numbers. `utime` is the 14th field, `stime` the 15th.
+        let after_name = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
+        let ticks: u64 =
+            after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        Ok(Duration::from_millis(ticks * 1000 / TICKS))
+    }
+
+    pub fn memory(&self) -> anyhow::Result<Memory> {
+        let status = self.read("status")?;
+        let of = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let number = line.and_then(|rest| rest.trim_start_matches(':').split_whitespace().next()?.parse().ok());
+            number.with_context(|| format!("no {name} in /proc/{}/status", self.0.id()))
+        };
+        Ok(Memory { resident: of("VmRSS")?, peak: of("VmHWM")? })
+    }
+
+    /// Begins the peak anew (5: "reset the peak resident set size").
+    pub fn forget_peak(&self) -> anyhow::Result<()> {
+        Ok(fs::write(format!("/proc/{}/clear_refs", self.0.id()), "5")?)
+    }
+
+    fn read(&self, file: &str) -> anyhow::Result<String> {
+        let path = format!("/proc/{}/{file}", self.0.id());
+        fs::read_to_string(&path).context(path)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
