@@ -5,6 +5,7 @@ use std::{fs, sync::Arc, time::Duration};
 use anyhow::Context;
 use aws_sdk_dynamodb::{
     Client,
+    operation::{put_item::PutItemError, update_item::UpdateItemError},
     types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld},
 };
 use serde_json::json;
@@ -55,7 +56,7 @@ async fn put(table: Client, n: usize) -> anyhow::Result<()> {
     let put = put.send();
     match put.await {
         // A machine that has too much else to do: a repeated attempt met its own success.
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) => {
+        Err(error) if error.as_service_error().is_some_and(PutItemError::is_conditional_check_failed_exception) => {
             Ok(())
         }
         answer => answer.map(drop).context("a bare Put"),
@@ -150,7 +151,7 @@ impl Work {
             .return_values_on_condition_check_failure(AllOld);
         match mark.send().await {
             Err(error)
-                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+                if error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
             {
                 Ok(())
             }

@@ -258,9 +258,7 @@ impl House {
 
     /// The secret of the channel's Messaging API.
     #[cfg(feature = "lambda")]
-    pub fn channel_secret(&self) -> &'static str {
-        SECRET
-    }
+    pub const CHANNEL_SECRET: &'static str = SECRET;
 
     /// Delivers all that is due, by a worker that comes and goes.
     pub async fn deliver(&self) -> Tally {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use stamp_rally::store::progress::WorkerId;
 
 use super::{
     PATIENCE,
@@ -101,7 +102,7 @@ impl Crew<'_> {
         until("its shards move", PATIENCE, async || {
             let board = stage.board().await;
             let holds = |owner: Option<&str>| owner == Some(&worker);
-            let moved = board.shards.iter().all(|item| !holds(item.owner.as_ref().map(|owner| owner.as_str())));
+            let moved = board.shards.iter().all(|item| !holds(item.owner.as_ref().map(WorkerId::as_str)));
             moved.then_some(())
         })
         .await;

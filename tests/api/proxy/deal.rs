@@ -160,10 +160,10 @@ impl Deal {
         let Some(shard) = found else { return Vec::new() };
         (shard.through, shard.closed_from) = (Some(through), closed_from);
         let (parent, hashes) = (shard.id.clone(), shard.hashes.clone());
-        self.add(Some(parent), hashes, children, through)
+        self.add(Some(&parent), hashes, children, through)
     }
 
-    fn add(&mut self, parent: Option<String>, hashes: Range<u64>, parts: usize, after: Sequence) -> Vec<String> {
+    fn add(&mut self, parent: Option<&str>, hashes: Range<u64>, parts: usize, after: Sequence) -> Vec<String> {
         let parts = parts as u64;
         let edge = |n: u64| hashes.start + (hashes.end - hashes.start) * n / parts;
         let mut made = Vec::new();
@@ -172,7 +172,7 @@ impl Deal {
             made.push(id.clone());
             self.shards.push(Dealt {
                 id,
-                parent: parent.clone(),
+                parent: parent.map(str::to_owned),
                 hashes: edge(n)..edge(n + 1),
                 after,
                 through: None,
