@@ -1,17 +1,19 @@
 //! Many workers on one stream of several shards. Workers that are driven by hand share a clock that is turned by hand:
 //! nothing moves unless it is told to.
 
+mod elsewhere;
+
 use std::{
     collections::BTreeMap,
-    sync::mpsc,
     time::{Duration, Instant},
 };
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
 use stamp_rally::delivery::Worker;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+
+use elsewhere::Elsewhere;
 
 use super::{
     delivery::house::{EVENT, House, Person, message},
@@ -113,40 +115,6 @@ async fn a_graceful_stop_hands_over_at_once() {
     }
     assert_eq!(stays.run_until_idle().await.unwrap().total(), 4, "no lease had to run out");
     assert_eq!(held(&house).await, shares([("worker-1", 4)]));
-}
-
-/// A worker on a thread of its own, which can be stopped as a process can.
-struct Elsewhere {
-    runtime: tokio::runtime::Handle,
-    stop: CancellationToken,
-    thread: std::thread::JoinHandle<()>,
-}
-
-impl Elsewhere {
-    fn runs(mut worker: Worker) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (handle, stop) = (runtime.handle().clone(), CancellationToken::new());
-        let stopped = stop.clone();
-        let thread = std::thread::spawn(move || runtime.block_on(worker.run(stopped)));
-        Self { runtime: handle, stop, thread }
-    }
-
-    /// Nothing happens on its thread any more, until the sender is dropped.
-    async fn pause(&self) -> mpsc::Sender<()> {
-        let ((resume, resumed), (pauses, is_paused)) = (mpsc::channel(), oneshot::channel());
-        self.runtime.spawn(async move {
-            pauses.send(()).unwrap();
-            // Disconnected: that is the signal.
-            let _: Result<(), _> = resumed.recv();
-        });
-        is_paused.await.unwrap();
-        resume
-    }
-
-    fn stop(self) {
-        self.stop.cancel();
-        self.thread.join().unwrap();
-    }
 }
 
 #[tokio::test]
