@@ -40,6 +40,9 @@ pub const CONSUMER: &str = "delivery";
 /// How long a table without a stream is waited for before it is asked again.
 const NO_STREAM: Duration = Duration::from_secs(5);
 
+/// The same for a store that can't answer now.
+const NO_ANSWER: Duration = Duration::from_millis(500);
+
 /// One worker. It owns every task that it starts.
 pub struct Worker {
     delivery: Delivery,
@@ -92,9 +95,14 @@ impl Worker {
                     tracing::error!("the table has no stream: run `stamp-rally table create`");
                     stopped_during(NO_STREAM, &shutdown).await;
                 }
+                Err(error @ StoreError::Unavailable(_)) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "the store can't answer: the table's stream is looked for again soon");
+                    stopped_during(NO_ANSWER, &shutdown).await;
+                }
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::error!(error, "the table's stream can't be found now");
+                    tracing::error!(error, "the table's stream can't be found");
                     stopped_during(NO_STREAM, &shutdown).await;
                 }
             }

@@ -1,21 +1,22 @@
 //! Many workers on one stream of several shards. Workers that are driven by hand share a clock that is turned by hand:
 //! nothing moves unless it is told to.
 
-use std::{
-    collections::BTreeMap,
-    sync::mpsc,
-    time::{Duration, Instant},
-};
+mod elsewhere;
+mod pace;
+
+use std::{collections::BTreeMap, time::Duration};
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
 use stamp_rally::delivery::Worker;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+
+use elsewhere::Elsewhere;
 
 use super::{
     delivery::house::{EVENT, House, Person, message},
     fault_run::until,
+    proxy::{Calls, Fault, Often},
 };
 
 const LIMIT: Duration = Duration::from_mins(1);
@@ -115,38 +116,17 @@ async fn a_graceful_stop_hands_over_at_once() {
     assert_eq!(held(&house).await, shares([("worker-1", 4)]));
 }
 
-/// A worker on a thread of its own, which can be stopped as a process can.
-struct Elsewhere {
-    runtime: tokio::runtime::Handle,
-    stop: CancellationToken,
-    thread: std::thread::JoinHandle<()>,
-}
-
-impl Elsewhere {
-    fn runs(mut worker: Worker) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (handle, stop) = (runtime.handle().clone(), CancellationToken::new());
-        let stopped = stop.clone();
-        let thread = std::thread::spawn(move || runtime.block_on(worker.run(stopped)));
-        Self { runtime: handle, stop, thread }
-    }
-
-    /// Nothing happens on its thread any more, until the sender is dropped.
-    async fn pause(&self) -> mpsc::Sender<()> {
-        let ((resume, resumed), (pauses, is_paused)) = (mpsc::channel(), oneshot::channel());
-        self.runtime.spawn(async move {
-            pauses.send(()).unwrap();
-            // Disconnected: that is the signal.
-            let _: Result<(), _> = resumed.recv();
-        });
-        is_paused.await.unwrap();
-        resume
-    }
-
-    fn stop(self) {
-        self.stop.cancel();
-        self.thread.join().unwrap();
-    }
+#[tokio::test]
+async fn a_release_that_the_store_throttles_is_tried_once_more() {
+    let house = House::open("a_release_that_the_store_throttles").await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    // As often as the SDK tries.
+    house.proxy.inject(Calls::Table("line-event-consumers"), Fault::Throttled, Often::Next(3));
+    worker.stop().await;
+    assert_eq!((house.proxy.faults(), held(&house).await), (3, shares([("-", 1)])));
 }
 
 #[tokio::test]
@@ -299,41 +279,4 @@ async fn order_is_kept_per_participant_through_faults_splits_and_handovers() {
         let last = format!("初夏のラリー complete with Stamp {:03}", order[5]);
         assert_eq!(person.phone(), stamps.chain([last]).collect::<Vec<_>>());
     }
-}
-
-#[tokio::test]
-async fn two_workers_share_the_pushes_of_a_second() {
-    const RATE: usize = 20;
-    const NOTICES: usize = 60;
-    let mut house = four_shards("two_workers_share_the_pushes").await;
-    house.settings.pushes_per_second = u32::try_from(RATE).unwrap();
-    house.settings.lease = Duration::from_secs(2);
-    house.settings.poll_interval = Duration::from_millis(10);
-    let shards = house.proxy.shards();
-    for n in 0..NOTICES {
-        somebody_in(&house, &shards[n % shards.len()]).acquires("001").await;
-    }
-    house.clock.let_run();
-    // Nothing is read until both have their share.
-    let gate = house.proxy.hold("GetRecords");
-    let (mut first, mut second, stop) = (house.worker(), house.worker(), CancellationToken::new());
-    let story = async {
-        let both = shares([("worker-0", 2), ("worker-1", 2)]);
-        until("both have their share", LIMIT, async || (held(&house).await == both).then_some(())).await;
-        gate.release();
-        let sent = async || house.pushes().await.values().sum::<u64>();
-        until("all are sent", LIMIT, async || (sent().await == NOTICES as u64).then_some(())).await;
-        assert_eq!(held(&house).await, both);
-        stop.cancel();
-    };
-    let began = Instant::now();
-    tokio::join!(first.run(stop.clone()), second.run(stop.clone()), story);
-
-    let log = house.control("GET", "requests/log?endpoint=push", json!({})).await;
-    let at: Vec<i64> = log["requests"].as_array().unwrap().iter().map(|push| push["at"].as_i64().unwrap()).collect();
-    assert_eq!(at.len(), NOTICES);
-    // A push is on its way for a moment, so a second at LINE can't be measured to the push; the whole can.
-    let took = at.last().unwrap() - at[0];
-    let least = i64::try_from((NOTICES - RATE) * 1000 / RATE).unwrap();
-    assert!(took >= least - 200, "{NOTICES} pushes in {took} ms (the story took {:?})", began.elapsed());
 }

@@ -113,7 +113,7 @@ impl Shard {
     /// Draws the conclusions of a write; the end, if it is one.
     pub(super) fn wrote(&mut self, context: &Context, writing: Writing) -> Option<End> {
         let Writing { reached, span, hold, began, ticks, result } = writing;
-        self.written.failed = result.is_err();
+        let failed_before = std::mem::replace(&mut self.written.failed, result.is_err());
         match result {
             Ok((Saved::Yes, counted)) => {
                 self.counted = counted;
@@ -138,8 +138,9 @@ impl Shard {
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(shard = %self.id(), error, "the shard's progress could not be written");
-                // Whoever stops doesn't wait for a store that can't answer: the lease ends by itself.
-                let over = hold == Hold::Release || !self.standing.is_good(context.clock.uptime());
+                // Whoever stops tries once more, and doesn't wait for a store that can't answer: the lease ends by itself.
+                let gives_up = hold == Hold::Release && failed_before;
+                let over = gives_up || !self.standing.is_good(context.clock.uptime());
                 over.then_some(End::Lost)
             }
         }

@@ -24,8 +24,10 @@ impl Figures {
         self.busy_kills
     }
 
-    pub fn took(&mut self, acquired: Duration, drained: Duration) {
-        self.row("time", format!("{:.1} s acquiring, {:.1} s in all", acquired.as_secs_f64(), drained.as_secs_f64()));
+    /// How long the strikes lasted and how many messages were accepted by then; how long everything took.
+    pub fn took(&mut self, strikes: Duration, accepted: usize, all: Duration) {
+        self.row("strikes", format!("for {:.1} s, {accepted} messages accepted by then", strikes.as_secs_f64()));
+        self.row("time in all", format!("{:.1} s", all.as_secs_f64()));
     }
 
     fn row(&mut self, what: impl Into<String>, figure: impl fmt::Display) {

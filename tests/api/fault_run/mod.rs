@@ -62,13 +62,13 @@ async fn run(form: &Form, seed: u64) -> Figures {
         let (seconds, many) = (began.elapsed().as_secs_f64(), wave.steps.len());
         tell(&format!("{:>3}. {many} acquisitions, {struck} ({seconds:.1} s)", number + 1));
     }
-    let acquired = began.elapsed();
+    let (struck, accepted) = (began.elapsed(), stage.accepted().await);
     stage.is_drained(PATIENCE).await;
     let drained = began.elapsed();
     stage.everything_is_told().await;
     crew.stop().await;
     let mut figures = stage.figures(&crew, seed).await;
-    figures.took(acquired, drained);
+    figures.took(struck, accepted, drained);
     tell(&figures.to_string());
     figures
 }

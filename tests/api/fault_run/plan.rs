@@ -8,6 +8,8 @@ pub struct Form {
     pub stamps: usize,
     /// Acquisitions at once.
     pub wave: usize,
+    /// Requests to push between two strikes, at most.
+    pushes: u64,
     /// What strikes, how often; waves that are left over are calm.
     strikes: &'static [(Strike, usize)],
 }
@@ -39,7 +41,7 @@ pub struct Wave {
     /// Participant and stamp, by number; no participant twice.
     pub steps: Vec<(usize, usize)>,
     pub strike: Strike,
-    /// Strikes after so many more requests to push.
+    /// Strikes when LINE was asked for so many more pushes: in the middle of the work, whatever that is just then.
     pub after: u64,
     /// Which of several, where the strike leaves a choice.
     pub choice: usize,
@@ -51,6 +53,7 @@ impl Form {
         participants: 20,
         stamps: 10,
         wave: 20,
+        pushes: 15,
         strikes: &[
             (Strike::ExpireIterators, 1),
             (Strike::KillAny, 2),
@@ -66,6 +69,7 @@ impl Form {
         participants: 200,
         stamps: 10,
         wave: 40,
+        pushes: 80,
         strikes: &[
             (Strike::ExpireIterators, 2),
             (Strike::KillAny, 14),
@@ -92,7 +96,7 @@ impl Form {
         strikes.resize(parts.len(), Strike::Calm);
         chance.shuffle(&mut strikes);
         let wave = |(steps, strike): (Vec<(usize, usize)>, Strike)| {
-            let after = chance.u64(0..self.wave as u64 / 2);
+            let after = chance.u64(1..=self.pushes);
             Wave { steps, strike, after, choice: chance.usize(0..1000) }
         };
         parts.into_iter().zip(strikes).map(wave).collect()

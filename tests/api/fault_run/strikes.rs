@@ -51,15 +51,7 @@ impl Ledger {
 impl Crew<'_> {
     /// Waits for a wave's moment, and strikes; tells what was done.
     pub async fn strike(&mut self, wave: &Wave) -> String {
-        let before = pushes(self.stage).await;
-        let stage = self.stage;
-        let all = wave.steps.len();
-        until("the wave's moment", PATIENCE, async || {
-            let moment = pushes(stage).await >= before + wave.after;
-            let walked = wave.steps.iter().filter(|step| stage.acquired.lock().unwrap().contains_key(step)).count();
-            (moment || walked == all).then_some(())
-        })
-        .await;
+        self.waits_for_the_moment(wave).await;
         match wave.strike {
             Strike::Calm => "calm".to_owned(),
             Strike::ExpireIterators => {
@@ -80,6 +72,18 @@ impl Crew<'_> {
             Strike::RollOver => self.close(wave.choice, 1).await,
             Strike::Split => self.close(wave.choice, 2).await,
         }
+    }
+
+    /// So many pushes of the wave were asked for, or all that could be are accepted.
+    async fn waits_for_the_moment(&mut self, wave: &Wave) {
+        let Self { stage, ledger, .. } = self;
+        let moment = pushes(stage).await + wave.after;
+        let acquired = |step| stage.acquired.lock().unwrap().contains_key(step);
+        until("the wave's moment", PATIENCE, async || {
+            let quiet = wave.steps.iter().all(acquired) && ledger.busy(stage).await.is_empty();
+            (quiet || pushes(stage).await >= moment).then_some(())
+        })
+        .await;
     }
 
     async fn kill_holder(&mut self) -> String {

@@ -5,12 +5,17 @@
 //! iterators that grow old and records that are gone (AWS developer guide: "Change data capture for DynamoDB Streams").
 //! Every record of the engine lies in exactly one of the dealt shards.
 
+mod refused;
+mod shard;
 #[cfg(test)]
 mod tests;
 
 use std::{collections::BTreeMap, ops::Range};
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, value::RawValue};
+
+pub use refused::Refused;
+use shard::{Dealt, Record, hash};
 
 /// A sequence number; 0 is before all of them. The engine's have 21 digits.
 pub type Sequence = u128;
@@ -39,30 +44,6 @@ pub struct Deal {
     pages: Vec<Page>,
 }
 
-#[derive(Debug)]
-struct Dealt {
-    id: String,
-    parent: Option<String>,
-    hashes: Range<u64>,
-    /// It holds records after this one…
-    after: Sequence,
-    /// …through this one; open while there is none.
-    through: Option<Sequence>,
-    /// Up to here its records are gone; 0 while none are.
-    horizon: Sequence,
-    /// The first listing that knows of it, and of its end.
-    listed_from: u64,
-    closed_from: u64,
-}
-
-/// A record of the engine, as it came.
-#[derive(Clone, Debug)]
-pub struct Record {
-    hash: u64,
-    sequence: Sequence,
-    text: Box<RawValue>,
-}
-
 /// A page that was read of a dealt shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
@@ -72,30 +53,6 @@ pub struct Page {
     pub records: usize,
     /// Whether it was the last one of a closed shard.
     pub last: bool,
-}
-
-/// What is refused, as the API of the streams names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    Expired,
-    Gone,
-    Invalid,
-    Trimmed,
-}
-
-impl Refused {
-    /// Code and message.
-    pub fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Expired => ("ExpiredIteratorException", "Iterator has expired."),
-            Self::Gone => ("ResourceNotFoundException", "Requested resource not found: Shard does not exist"),
-            Self::Invalid => ("ValidationException", "Invalid ShardIterator"),
-            Self::Trimmed => (
-                "TrimmedDataAccessException",
-                "The operation attempted to read past the oldest stream record in a shard.",
-            ),
-        }
-    }
 }
 
 /// What a good iterator asks for: records of the engine after this one.
@@ -307,72 +264,4 @@ impl Deal {
     fn token(&self, shard: &str, after: Sequence) -> String {
         format!("{shard}|{after}|{}", self.reads)
     }
-}
-
-impl Record {
-    fn read(text: Box<RawValue>) -> Option<Self> {
-        #[derive(serde::Deserialize)]
-        struct Whole {
-            dynamodb: Change,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "PascalCase")]
-        struct Change {
-            keys: Keys,
-            sequence_number: String,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "UPPERCASE")]
-        struct Keys {
-            pk: Text,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "UPPERCASE")]
-        struct Text {
-            s: String,
-        }
-        let whole: Whole = serde_json::from_str(text.get()).ok()?;
-        let sequence = whole.dynamodb.sequence_number.parse().ok()?;
-        Some(Self { hash: hash(&whole.dynamodb.keys.pk.s), sequence, text })
-    }
-}
-
-impl Dealt {
-    fn holds(&self, record: &Record) -> bool {
-        let within = record.sequence > self.after && self.through.is_none_or(|through| record.sequence <= through);
-        within && self.hashes.contains(&record.hash)
-    }
-
-    /// A closed shard of which nothing is left is gone itself.
-    fn is_gone(&self) -> bool {
-        self.horizon > 0 && self.through.is_some_and(|through| through <= self.horizon)
-    }
-
-    fn listed(&self, listing: u64) -> Value {
-        let mut listed = json!({
-            "ShardId": self.id,
-            "SequenceNumberRange": { "StartingSequenceNumber": digits(self.after + 1) },
-        });
-        if let Some(through) = self.through.filter(|_| self.closed_from <= listing) {
-            listed["SequenceNumberRange"]["EndingSequenceNumber"] = json!(digits(through));
-        }
-        if let Some(parent) = &self.parent {
-            listed["ParentShardId"] = json!(parent);
-        }
-        listed
-    }
-}
-
-/// As the API writes it.
-pub fn digits(sequence: Sequence) -> String {
-    format!("{sequence:021}")
-}
-
-/// FNV-1a, its bits mixed once more: the keys differ in their last letters only.
-fn hash(partition: &str) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in partition.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
 }

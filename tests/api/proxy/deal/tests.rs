@@ -1,6 +1,8 @@
 //! What readers of dealt shards may rely on.
 
-use super::*;
+use serde_json::json;
+
+use super::{shard::digits, *};
 
 const FIRST: Sequence = 100_000_000_000_000_000_000;
 
