@@ -78,6 +78,11 @@ pub fn play(arguments: &[String]) -> anyhow::Result<()> {
             say("ready")?;
             until_the_end(|order| bare.carry_out(order))
         }
+        ["bare-signature", line] => {
+            let bare = bare::Signatures::new(line)?;
+            say("ready")?;
+            until_the_end(|order| bare.carry_out(order))
+        }
         ["bare-notices", engine, line, people] => {
             let bare = bare::Notices::new(engine, line, people)?;
             say("ready")?;

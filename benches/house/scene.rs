@@ -119,7 +119,7 @@ impl Scene {
                 let address = address.split_whitespace().next().unwrap_or_default();
                 return Ok(Server { process, url: format!("http://{address}") });
             }
-            if said.contains("consuming") {
+            if said.contains("reading a shard") {
                 return Ok(Server { process, url: String::new() });
             }
             if let Some(ended) = process.child().try_wait()? {

@@ -3,7 +3,9 @@
 use std::{borrow::Cow, time::Duration};
 
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
-use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider, SharedHttpClient, retry::RetryPartition};
+use aws_sdk_dynamodb::config::{
+    Credentials, SharedCredentialsProvider, SharedHttpClient, StalledStreamProtectionConfig, retry::RetryPartition,
+};
 use aws_types::service_config::ServiceConfigKey;
 
 const TABLE_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
@@ -135,7 +137,9 @@ impl Clients {
         let mut table_config = aws_sdk_dynamodb::config::Builder::from(sdk)
             .retry_config(pace.retries())
             .retry_partition(RetryPartition::new(pace.budget.clone()))
-            .timeout_config(pace.time_outs(pace.item_attempt));
+            .timeout_config(pace.time_outs(pace.item_attempt))
+            // It ends slow transfers of large bodies after seconds, and takes time of each call; ours end by their attempt.
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
         table_config.set_endpoint_url(table.map(str::to_owned)).set_http_client(plain_http(table));
         let mut streams_config = aws_sdk_dynamodbstreams::config::Builder::from(sdk)
             .retry_config(pace.retries())
@@ -147,6 +151,14 @@ impl Clients {
             streams: aws_sdk_dynamodbstreams::Client::from_conf(streams_config.build()),
         }
     }
+}
+
+/// The same client over connections of its own: what answers on a thread's own connection needn't wake another thread.
+pub(super) fn apart(client: &aws_sdk_dynamodb::Client) -> aws_sdk_dynamodb::Client {
+    let mut own = client.config().to_builder();
+    // Only plain ones were put in by us (`plain_http`); the SDK makes another one of its own for each client.
+    own.set_http_client(client.config().http_client().map(|_| aws_smithy_http_client::Builder::new().build_http()));
+    aws_sdk_dynamodb::Client::from_conf(own.build())
 }
 
 /// A client without TLS where none is spoken: the SDK's own one wants the machine's CA files even for `http://`, and a

@@ -54,6 +54,12 @@ impl Store {
     pub fn new(client: aws_sdk_dynamodb::Client, tables: TableNames) -> Self {
         Self { client, tables: std::sync::Arc::new(tables) }
     }
+
+    /// The same store over connections of its own.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self { client: client::apart(&self.client), tables: self.tables.clone() }
+    }
 }
 
 impl From<items::Unreadable> for StoreError {
