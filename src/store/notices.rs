@@ -88,6 +88,12 @@ impl Store {
         self.mark(change.set("noticeTriedAt", ":at", text(at.to_string()))).await
     }
 
+    /// Takes an attempt of `at` back that was noted before it was made: it was certainly not accepted.
+    pub async fn forget_attempt(&self, notice: &NoticeId, at: Timestamp) -> Result<Marked, StoreError> {
+        let change = Change::unsent(notice).only_at("noticeTriedAt", ":at", text(at.to_string()));
+        self.mark(change.remove("noticeTriedAt")).await
+    }
+
     async fn mark(&self, change: Change) -> Result<Marked, StoreError> {
         let update = self.client.update_item().table_name(&self.tables.main);
         let update = change.of(update).return_values_on_condition_check_failure(AllOld);
@@ -120,10 +126,16 @@ impl Change {
         }
     }
 
-    fn only_in(mut self, state: Option<ParkedState>) -> Self {
-        let Some(state) = state else { return self.only_without("noticeState") };
-        self.condition.push_str(" AND noticeState = :from");
-        self.values.push((":from", text(state.as_str())));
+    fn only_in(self, state: Option<ParkedState>) -> Self {
+        match state {
+            Some(state) => self.only_at("noticeState", ":from", text(state.as_str())),
+            None => self.only_without("noticeState"),
+        }
+    }
+
+    fn only_at(mut self, name: &'static str, placeholder: &'static str, value: AttributeValue) -> Self {
+        self.condition = format!("{} AND {name} = {placeholder}", self.condition);
+        self.values.push((placeholder, value));
         self
     }
 
@@ -153,10 +165,8 @@ impl Change {
     }
 
     fn of(self, update: UpdateItemFluentBuilder) -> UpdateItemFluentBuilder {
-        let mut expression = format!("SET {}", self.set.join(", "));
-        if !self.remove.is_empty() {
-            expression = format!("{expression} REMOVE {}", self.remove.join(", "));
-        }
+        let clause = |verb: &str, parts: String| if parts.is_empty() { parts } else { format!("{verb} {parts} ") };
+        let expression = clause("SET", self.set.join(", ")) + &clause("REMOVE", self.remove.join(", "));
         let update = update
             .key("PK", text(self.key.pk()))
             .key("SK", text(self.key.sk()))

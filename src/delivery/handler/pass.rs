@@ -12,7 +12,7 @@ use crate::domain::{
     stamp::StampMaster,
     time::Timestamp,
 };
-use crate::line::messaging::Accepted;
+use crate::line::messaging::{Accepted, PushError};
 use crate::store::{StoreError, notices::Marked, rallies::Rally};
 
 use super::{
@@ -125,6 +125,7 @@ impl Parts {
         matter: &Matter<'_>,
         message: &Value,
     ) -> Result<Pass, StoreError> {
+        let noted = self.note_held_attempt(call, matter).await?;
         channel.turn().await;
         if !call.standing.is_good(self.clock.uptime()) {
             return Ok(Pass::Done(Outcome::Wait));
@@ -140,8 +141,27 @@ impl Parts {
                 tries.spoken_for = matter.facts.spoken_for(&call.notice.key);
                 self.mark(call, tries).await
             }
-            Err(error) => self.push_failed(channel, call, tries, began, matter.tried_at, error).await,
+            Err(error) => {
+                let mut tried_at = matter.tried_at;
+                match (noted, &error) {
+                    (Some(at), PushError::Ambiguous(_)) => tried_at = Some(at),
+                    (Some(at), _) => drop(self.store.forget_attempt(&call.notice, at).await?),
+                    (None, _) => {}
+                }
+                self.push_failed(channel, call, tries, began, tried_at, error).await
+            }
         }
+    }
+
+    /// Nobody reads a held notice from the stream again. So its item says that it is being tried before it is: should we
+    /// die between push and mark, nobody sends it again when LINE has forgotten its key.
+    async fn note_held_attempt(&self, call: &Call, matter: &Matter<'_>) -> Result<Option<Timestamp>, StoreError> {
+        if call.path == Path::Ordinary || matter.tried_at.is_some() {
+            return Ok(None);
+        }
+        let at = self.clock.now();
+        let noted = self.store.note_attempt(&call.notice, at).await?;
+        Ok((noted == Marked::Now).then_some(at))
     }
 
     /// Marks what LINE accepted. A resend speaks for the notices that it repeats: they leave their special states, so

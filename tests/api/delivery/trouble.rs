@@ -160,6 +160,63 @@ async fn what_a_worker_may_have_sent_before_it_died_a_day_ago_is_unknown_and_wha
 }
 
 #[tokio::test]
+async fn what_a_drain_may_have_sent_before_it_died_a_day_ago_is_unknown() {
+    let house = House::open("what_a_drain_may_have_sent").await;
+    house.pushes_fail(json!({ "kind": "expired_token", "channel": "main" })).await;
+    let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
+    hanako.acquires("001").await;
+    let mut first = house.worker();
+    first.run_until_idle().await.unwrap();
+    taro.acquires("001").await;
+    first.run_until_idle().await.unwrap();
+    house.heal().await;
+    house.pass(house.settings.hold_probe);
+    let dies = async {
+        while hanako.phone().len() + taro.phone().len() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    house.pushes_fail(json!({ "kind": "timeout_after_accept", "times": 1 })).await;
+    tokio::select! {
+        _ = first.run_until_idle() => panic!("LINE has not answered"),
+        () = dies => {}
+    }
+    drop(first);
+    house.pass(HOUR * 25);
+    let mut second = house.worker();
+    second.run_until_idle().await.unwrap();
+    house.pass_a_lease();
+    second.run_until_idle().await.unwrap();
+    let (mut states, mut phones) = (Vec::new(), Vec::new());
+    for person in [&hanako, &taro] {
+        states.push(person.state("001").await);
+        phones.push(person.phone().len());
+    }
+    states.sort();
+    assert_eq!((states, phones), (vec!["sent".to_owned(), "unknown retry_key_expired".to_owned()], vec![1, 1]));
+}
+
+#[tokio::test]
+async fn an_attempt_that_line_refused_does_not_make_a_held_notice_doubtful() {
+    let house = House::open("an_attempt_that_line_refused").await;
+    house.pushes_fail(json!({ "kind": "expired_token", "channel": "main" })).await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let mut worker = house.worker();
+    for _ in 0..3 {
+        worker.run_until_idle().await.unwrap();
+        house.pass(house.settings.hold_probe);
+    }
+    assert!(house.pushes().await["401"] >= 3, "it was tried again and again");
+    let NoticeStatus::Parked(parked) = hanako.notice("001").await else { panic!("it is parked") };
+    assert_eq!((parked.state.as_str(), parked.tried_at), ("held", None));
+    house.heal().await;
+    house.pass(HOUR * 25);
+    worker.run_until_idle().await.unwrap();
+    assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("sent", 1));
+}
+
+#[tokio::test]
 async fn a_stamp_of_an_event_that_is_gone_fails_and_says_so() {
     let house = House::open("a_stamp_of_an_event_that_is_gone").await;
     house.put_event("short", "main", None).await;
