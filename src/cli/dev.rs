@@ -18,6 +18,7 @@ use crate::dev::{
     line::{ChannelSettings, Memory, StandIn},
 };
 use crate::domain::time::MachineClock;
+use crate::http;
 use crate::store::{
     Store,
     client::{Clients, Pace},
@@ -97,7 +98,8 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
             data: &command.data,
         },
     )?;
-    let ended = service::run(Some((listener, app)), Some(worker), shutdown).await;
+    let server = http::serve(listener, app, shutdown.clone());
+    let ended = service::run(server, Some(worker), service::Tables::There, shutdown).await;
     line.stop();
     engine.stop()?;
     ended

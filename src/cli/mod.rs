@@ -12,6 +12,7 @@ pub mod flex;
 #[cfg(feature = "lambda")]
 pub mod lambda;
 pub mod logging;
+mod metrics;
 pub mod reconcile;
 pub mod serve;
 pub mod service;

@@ -1,8 +1,20 @@
 //! `serve` and `consume`: the service against real DynamoDB and LINE.
 
+use std::{io, net::TcpListener};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::http;
 use crate::store::client::{Clients, Pace};
 
-use super::{args::SettingsArgs, service, store};
+use super::{
+    args::SettingsArgs,
+    service::{self, Service, Tables},
+    store,
+};
+
+/// What chooses the address of a consumer's answers to operators.
+const OPS_BIND: &str = "`ops.bind`, say STAMP_RALLY__OPS__BIND=127.0.0.1:9090";
 
 /// `serve`.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,27 +33,42 @@ pub struct ConsumeArgs {
     settings: SettingsArgs,
 }
 
-/// Serves until the process is asked to stop.
+/// Serves until the process is asked to stop. Whoever asks before the store can be reached is told so.
 pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
-    let parts = service::Service::of(&settings)?;
+    let parts = Service::of(&settings)?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::request()).await?;
-    service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
+    let names = store::table_names(&settings);
+    let tables = Tables::seen_at(&clients, &names).await?;
     let worker =
         if args.with_consumer { Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?) } else { None };
     tracing::info!(http.bind = %listener.local_addr()?, consumer = args.with_consumer, "serving");
-    service::run(Some((listener, parts.app(&clients)?)), worker, shutdown).await
+    let server = http::serve(listener, parts.app(&clients)?, shutdown.clone());
+    service::run(server, worker, tables, shutdown).await
 }
 
 /// Consumes until the process is asked to stop.
 pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
-    let parts = service::Service::of(&settings)?;
+    let parts = Service::of(&settings)?;
+    let listener = settings.ops.bind.map(|bind| service::listen(bind, OPS_BIND)).transpose()?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
-    service::wait_for_tables(&clients, &store::table_names(&settings), &shutdown).await?;
+    let names = store::table_names(&settings);
+    let tables = Tables::seen_at(&clients, &names).await?;
     let worker = parts.worker(&clients)?;
-    service::run(None, Some(worker), shutdown).await
+    let server = serve_ops(listener, parts.ops(&clients, &worker), shutdown.clone());
+    service::run(server, Some(worker), tables, shutdown).await
+}
+
+/// What operators ask, if it is asked anywhere.
+async fn serve_ops(listener: Option<TcpListener>, ops: http::Ops, shutdown: CancellationToken) -> io::Result<()> {
+    let Some(listener) = listener else {
+        shutdown.cancelled().await;
+        return Ok(());
+    };
+    tracing::info!(ops.bind = %listener.local_addr()?, "answering operators");
+    http::serve_ops(listener, ops, shutdown).await
 }

@@ -1,9 +1,9 @@
 //! The service out of its parts: what `serve`, `consume` and `dev` have in common.
 
-use std::{collections::HashMap, net::TcpListener, time::Duration};
+use std::{collections::HashMap, io, net::TcpListener, sync::Arc, time::Duration};
 
 use anyhow::{Context, anyhow, bail};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Worker};
@@ -28,10 +28,10 @@ use crate::store::{
     table::{self, Difference, TableNames, TableReport},
 };
 
-use super::config::{self, ChannelAuth, ChannelSettings, EventScope, Settings};
-
-/// Upper bounds of the duration histograms, in seconds.
-const BUCKETS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+use super::{
+    config::{self, ChannelAuth, ChannelSettings, EventScope, Settings},
+    metrics,
+};
 
 /// How often an unreachable store is asked again at the start.
 const KNOCK: Duration = Duration::from_secs(2);
@@ -52,7 +52,7 @@ impl<'a> Service<'a> {
         }
         let platform =
             Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
-        let metrics = metrics_recorder().context("metrics")?;
+        let metrics = metrics::recorder().context("metrics")?;
         Ok(Self { settings, platform, clock: MachineClock::start(), metrics })
     }
 
@@ -69,6 +69,18 @@ impl<'a> Service<'a> {
             clock: self.clock.clone(),
             metrics: self.metrics.clone(),
         }))
+    }
+
+    /// What operators are answered from by a process that only consumes.
+    #[must_use]
+    pub fn ops(&self, clients: &Clients, worker: &Worker) -> http::Ops {
+        let (pulse, clock) = (worker.pulse(), self.clock.clone());
+        http::Ops {
+            store: store(self.settings, clients),
+            metrics: self.metrics.clone(),
+            clock: self.clock.clone(),
+            consumes: Some(Arc::new(move || pulse.is_felt(clock.uptime()))),
+        }
     }
 
     /// The consumer of the table's stream.
@@ -140,31 +152,52 @@ pub fn listen(address: std::net::SocketAddr, chosen_by: &str) -> anyhow::Result<
         .with_context(|| format!("can't listen on {address}: choose another address by {chosen_by}"))
 }
 
-/// Waits for a store that can't be reached and for tables that are being made, unless the process is asked to stop;
-/// tables that are missing or another program's end the start.
-pub async fn wait_for_tables(
-    clients: &Clients,
-    names: &TableNames,
-    shutdown: &CancellationToken,
-) -> anyhow::Result<()> {
-    loop {
-        match table::status(&clients.table, names).await {
-            Ok(reports) => {
-                refuse_unusable(&reports)?;
-                if !reports.iter().any(is_being_made) {
-                    warn_of(&reports);
-                    return Ok(());
-                }
+/// What the first look at the tables came to.
+pub enum Tables<'a> {
+    /// They are waited for.
+    AwaitedAt(&'a Clients, &'a TableNames),
+    /// They can be used.
+    There,
+}
+
+impl<'a> Tables<'a> {
+    /// Looks at them, so that a start that can't succeed ends before anything is served.
+    pub async fn seen_at(clients: &'a Clients, names: &'a TableNames) -> anyhow::Result<Self> {
+        let are_there = tables_are_there(clients, names).await?;
+        Ok(if are_there { Self::There } else { Self::AwaitedAt(clients, names) })
+    }
+}
+
+/// Whether the tables can be used now. A store that can't be reached and tables that are being made are worth waiting for;
+/// tables that are missing or another program's are not.
+async fn tables_are_there(clients: &Clients, names: &TableNames) -> anyhow::Result<bool> {
+    match table::status(&clients.table, names).await {
+        Ok(reports) => {
+            refuse_unusable(&reports)?;
+            if reports.iter().any(is_being_made) {
                 tracing::warn!("the tables are being made; waiting for them");
+                return Ok(false);
             }
-            Err(error @ StoreError::Unavailable(_)) => {
-                tracing::warn!(error = %format!("{:#}", anyhow!(error)), "the store can't be reached; waiting for it");
-            }
-            Err(error) => return Err(error.into()),
+            warn_of(&reports);
+            Ok(true)
         }
+        Err(error @ StoreError::Unavailable(_)) => {
+            tracing::warn!(error = %format!("{:#}", anyhow!(error)), "the store can't be reached; waiting for it");
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits until the tables can be used, unless the process is asked to stop.
+async fn wait_for_tables(clients: &Clients, names: &TableNames, shutdown: &CancellationToken) -> anyhow::Result<()> {
+    loop {
         tokio::select! {
             () = tokio::time::sleep(KNOCK) => {}
             () = shutdown.cancelled() => return Ok(()),
+        }
+        if tables_are_there(clients, names).await? {
+            return Ok(());
         }
     }
 }
@@ -202,26 +235,31 @@ fn warn_of(reports: &[TableReport]) {
     }
 }
 
-/// Runs server and consumer until the process is asked to stop, then lets both finish. When one of them
-/// ends by itself, the other is stopped too.
+/// Runs a server, and a consumer once the tables are there, until the process is asked to stop, then lets both finish.
+/// When one of them ends by itself, the other is stopped too.
 pub async fn run(
-    server: Option<(TcpListener, http::App)>,
+    server: impl Future<Output = io::Result<()>>,
     worker: Option<Worker>,
+    tables: Tables<'_>,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let serve = async {
-        let Some((listener, app)) = server else { return Ok(()) };
         let _end = shutdown.clone().drop_guard();
-        http::serve(listener, app, shutdown.clone()).await.context("the HTTP server")
+        server.await.context("the HTTP server")
     };
     let consume = async {
-        let Some(mut worker) = worker else { return Ok(()) };
-        let _end = shutdown.clone().drop_guard();
-        worker.run(shutdown.clone()).await;
+        let end = shutdown.clone().drop_guard();
+        if let Tables::AwaitedAt(clients, names) = tables {
+            Box::pin(wait_for_tables(clients, names, &shutdown)).await?;
+        }
+        match worker {
+            Some(mut worker) => worker.run(shutdown.clone()).await,
+            None => drop(end.disarm()),
+        }
         Ok(())
     };
     let (http_end, stream_end) = tokio::join!(serve, consume);
-    http_end.and(stream_end)
+    stream_end.and(http_end)
 }
 
 /// Cancelled by SIGTERM or Ctrl-C.
@@ -239,11 +277,6 @@ pub fn shutdown_signal() -> anyhow::Result<CancellationToken> {
         asked.cancel();
     });
     Ok(shutdown)
-}
-
-/// The recorder behind `/metrics`, for the whole process.
-fn metrics_recorder() -> anyhow::Result<PrometheusHandle> {
-    Ok(PrometheusBuilder::new().set_buckets(&BUCKETS)?.install_recorder()?)
 }
 
 fn http_channel(channel: &ChannelSettings) -> http::Channel {

@@ -145,6 +145,7 @@ pub struct Channel {
 
 impl Channel {
     fn new(name: ChannelName, messenger: Messenger, settings: &DeliverySettings) -> Self {
+        held_gauge(&name).set(0);
         Self {
             name,
             messenger,
@@ -196,7 +197,7 @@ impl Channel {
         let goes_on = locked(&self.health).answered();
         if goes_on {
             *locked(&self.held_since) = None;
-            metrics::gauge!("stamp_rally_channel_held", "channel" => self.name.to_string()).set(0.0);
+            held_gauge(&self.name).set(0);
             tracing::info!(channel = %self.name, "the channel goes on");
         }
         goes_on
@@ -218,9 +219,13 @@ impl Channel {
 
     fn tell_held(&self, reason: HoldReason, now: Timestamp) {
         *locked(&self.held_since) = Some(now);
-        metrics::gauge!("stamp_rally_channel_held", "channel" => self.name.to_string()).set(1.0);
+        held_gauge(&self.name).set(1);
         tracing::error!(channel = %self.name, reason = reason.as_str(), "the channel is held: its notices are parked");
     }
+}
+
+fn held_gauge(channel: &ChannelName) -> metrics::Gauge {
+    metrics::gauge!("stamp_rally_channel_held", "channel" => channel.to_string())
 }
 
 /// All channels of the configuration.
@@ -239,6 +244,11 @@ impl Channels {
     #[must_use]
     pub fn find(&self, name: &ChannelName) -> Option<&Channel> {
         self.0.get(name)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Channel> {
+        self.0.values()
     }
 
     /// Changes the share of all of them.

@@ -3,6 +3,8 @@
 mod progress;
 mod reading;
 
+pub(super) use progress::tell_over;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::future::BoxFuture;

@@ -3,8 +3,12 @@
 //! Several workers need nothing of each other but the table of progress. The one that holds the first shard also does
 //! what one should do for all: it lists the stream's shards and drains held notices.
 
+mod census;
 mod discover;
+mod pulse;
 mod round;
+
+pub use pulse::Pulse;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -30,7 +34,7 @@ use super::{
     Delivery, Tally,
     lease::{Leases, Times},
     retry::stopped_during,
-    shard::{Context, End, Goal, Shard},
+    shard::{self, Context, End, Goal, Shard},
 };
 use discover::Discoverer;
 
@@ -50,6 +54,7 @@ pub struct Worker {
     streams: aws_sdk_dynamodbstreams::Client,
     clock: Clock,
     me: WorkerId,
+    pulse: Pulse,
     at_work: Option<AtWork>,
 }
 
@@ -57,6 +62,7 @@ pub struct Worker {
 struct AtWork {
     context: Context,
     me: WorkerId,
+    pulse: Pulse,
     leases: Leases,
     discoverer: Discoverer,
     /// Shards that rest between two calls of [`Worker::run_until_idle`].
@@ -76,7 +82,14 @@ impl Worker {
         clock: Clock,
         me: WorkerId,
     ) -> Self {
-        Self { delivery, store, streams, clock, me, at_work: None }
+        let pulse = Pulse::of(delivery.settings().lease);
+        Self { delivery, store, streams, clock, me, pulse, at_work: None }
+    }
+
+    /// Whether it is at work, for whoever asks while it runs.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.clone()
     }
 
     /// Works until `shutdown`, then finishes what runs (LINE's time-out bounds that), writes its progress, and hands its
@@ -146,6 +159,7 @@ impl Worker {
             discoverer: Discoverer::new(context.reader.clone(), context.consumers.clone(), self.clock.clone()),
             context,
             me: self.me.clone(),
+            pulse: self.pulse.clone(),
             leases: Leases::new(self.me.clone(), times),
             shards: HashMap::new(),
             board: Board::default(),
@@ -194,6 +208,7 @@ impl Tasks {
         let shard = self.ids.remove(&task)?;
         self.stops.remove(&shard);
         tracing::info!(shard = %shard, end = ?end, "stopped reading a shard");
+        shard::tell_over(&shard);
         Some(shard).filter(|_| end == End::Finished)
     }
 }
@@ -201,9 +216,10 @@ impl Tasks {
 impl AtWork {
     /// Rounds until `shutdown`, or until the stream has ended and the table has another.
     async fn run(&mut self, store: &Store, shutdown: &CancellationToken) {
-        let (mut tasks, mut draining) = (Tasks::default(), JoinSet::new());
+        let (mut tasks, mut of_leader) = (Tasks::default(), JoinSet::new());
         let (leads, leading) = watch::channel(false);
-        draining.spawn(drain_while(self.context.delivery.clone(), leading, shutdown.clone()));
+        of_leader.spawn(drain_while(self.context.delivery.clone(), leading.clone(), shutdown.clone()));
+        of_leader.spawn(census::tell_while(self.context.delivery.clone(), leading, shutdown.clone()));
         let mut next_round = Instant::now();
         while !shutdown.is_cancelled() {
             let list_at = self.discoverer.next_at();
@@ -224,6 +240,7 @@ impl AtWork {
                     next_round = Instant::now() + self.context.times.round;
                     match self.round(&mut tasks, shutdown).await {
                         Ok(plan) => {
+                            self.pulse.beats(self.context.clock.uptime(), self.context.clock.now());
                             leads.send_if_modified(|leads| std::mem::replace(leads, plan.leads) != plan.leads);
                         }
                         Err(error) => {
@@ -243,7 +260,7 @@ impl AtWork {
         }
         // A drain under way ends at its next pause; without us (another stream) there is nothing to wait for.
         if shutdown.is_cancelled() {
-            while draining.join_next().await.is_some() {}
+            while of_leader.join_next().await.is_some() {}
         }
         if self.stands_by {
             // Whoever misses it finds out by its silence.

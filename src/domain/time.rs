@@ -32,6 +32,13 @@ impl Timestamp {
         self.0.timestamp_millis()
     }
 
+    /// Seconds since 1970, as metrics tell times.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of the years 1 to 9999 fit")]
+    pub fn as_seconds(self) -> f64 {
+        self.as_millis() as f64 / 1000.0
+    }
+
     /// Reads an instant with any offset (RFC 3339); what is finer than a millisecond is cut off.
     pub fn parse_instant(what: &'static str, text: &str) -> Result<Self, Malformed> {
         let at = DateTime::parse_from_rfc3339(text).ok().and_then(|at| Self::from_millis(at.timestamp_millis()));

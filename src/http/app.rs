@@ -17,7 +17,7 @@ use crate::store::{
     rallies::{Rallies, Rally},
 };
 
-use super::{auth::AdminTokens, participant::KnownParticipants, problem::ApiError};
+use super::{auth::AdminTokens, ops::Ops, participant::KnownParticipants, problem::ApiError};
 
 /// What the command line puts in.
 pub struct Parts {
@@ -62,7 +62,7 @@ pub struct App {
     pub(super) admin_tokens: Arc<AdminTokens>,
     pub(super) allowed_origins: Arc<[String]>,
     pub(super) clock: Clock,
-    pub(super) metrics: PrometheusHandle,
+    pub(super) ops: Ops,
     pub(super) known: Arc<KnownParticipants>,
 }
 
@@ -70,7 +70,9 @@ impl App {
     /// Puts the parts together.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let (store, metrics, clock) = (parts.store.clone(), parts.metrics, parts.clock.clone());
         Self {
+            ops: Ops { store, metrics, clock, consumes: None },
             store: parts.store,
             rallies: parts.rallies,
             verifier: parts.verifier,
@@ -78,9 +80,13 @@ impl App {
             admin_tokens: Arc::new(parts.admin_tokens),
             allowed_origins: parts.allowed_origins.into(),
             clock: parts.clock,
-            metrics: parts.metrics,
             known: Arc::new(KnownParticipants::new()),
         }
+    }
+
+    /// The same for one of the server's threads, whose requests to the store stay on that thread.
+    pub(super) fn on_this_thread(&self) -> Self {
+        Self { store: self.store.apart(), ..self.clone() }
     }
 
     /// The rally a participant asks for, as this process knows it.

@@ -23,4 +23,5 @@ mod webhook;
 mod tests;
 
 pub use app::{App, Channel, Channels, Parts};
-pub use server::serve;
+pub use ops::Ops;
+pub use server::{serve, serve_ops};

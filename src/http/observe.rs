@@ -18,7 +18,7 @@ use tracing::Instrument as _;
 
 use crate::domain::ids::RequestId;
 
-use super::{app::App, problem};
+use super::{ops::Ops, problem};
 
 /// The path of an endpoint as it was declared, `/api/events/{eventId}/me`: what logs and metrics call it, so that
 /// neither tells who asked.
@@ -30,7 +30,7 @@ pub(super) async fn observe<B>(mut req: ServiceRequest, next: Next<B>) -> Result
 where
     B: actix_web::body::MessageBody + 'static,
 {
-    let clock = req.app_data::<Data<App>>().map(|app| app.clock.clone());
+    let clock = req.app_data::<Data<Ops>>().map(|ops| ops.clock.clone());
     let uptime = || clock.as_ref().map(|clock| clock.uptime()).unwrap_or_default();
     let started = uptime();
     let request_id = RequestId::made();

@@ -1,11 +1,15 @@
 //! What operators and their machines ask: alive, ready, metrics, and the API's description.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{HttpResponse, http::header::ContentType, web::Data};
+use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 
-use super::{app::App, problem::ApiError};
+use crate::domain::time::Clock;
+use crate::store::Store;
+
+use super::problem::ApiError;
 
 /// The API, described in OpenAPI 3.1; a test compares it with the routes.
 pub(super) const OPENAPI: &str = include_str!("openapi.json");
@@ -13,21 +17,42 @@ pub(super) const OPENAPI: &str = include_str!("openapi.json");
 /// How long a probe waits for the store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What operators are answered from.
+#[derive(Clone)]
+pub struct Ops {
+    /// The tables that must answer.
+    pub store: Store,
+    /// What `/metrics` shows.
+    pub metrics: PrometheusHandle,
+    /// The time.
+    pub clock: Clock,
+    /// In a process that is there for the table's stream alone: whether it is at work.
+    pub consumes: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
+
+/// Why a process that is there for the stream alone is not ready.
+#[derive(Debug, thiserror::Error)]
+#[error("the consumer has not looked at the workers' progress within its lease")]
+struct NotAtWork;
+
 /// `GET /healthz`: this process answers.
 pub(super) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "alive" }))
 }
 
-/// `GET /readyz`: the tables answer, too.
-pub(super) async fn readyz(app: Data<App>) -> Result<HttpResponse, ApiError> {
-    let answered = tokio::time::timeout(PATIENCE, app.store.reach()).await;
+/// `GET /readyz`: the tables answer, too, and whoever is there to consume does.
+pub(super) async fn readyz(ops: Data<Ops>) -> Result<HttpResponse, ApiError> {
+    let answered = tokio::time::timeout(PATIENCE, ops.store.reach()).await;
     answered.map_err(|late| ApiError::StoreUnavailable(late.into()))??;
+    if ops.consumes.as_ref().is_some_and(|is_at_work| !is_at_work()) {
+        return Err(ApiError::StoreUnavailable(NotAtWork.into()));
+    }
     Ok(HttpResponse::Ok().json(json!({ "status": "ready" })))
 }
 
 /// `GET /metrics`: for Prometheus (text exposition format 0.0.4).
-pub(super) async fn metrics(app: Data<App>) -> HttpResponse {
-    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(app.metrics.render())
+pub(super) async fn metrics(ops: Data<Ops>) -> HttpResponse {
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(ops.metrics.render())
 }
 
 /// `GET /openapi.json`

@@ -11,7 +11,7 @@ use super::{admin, observe, ops, participant, problem::ApiError, webhook};
 
 /// All endpoints; the busiest first, for they are tried in order.
 pub(super) fn endpoints() -> Vec<Endpoint> {
-    vec![
+    let mut endpoints = vec![
         at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).post(participant::acquire),
         at("/api/events/{eventId}/me").get(participant::card).put(participant::register),
         at("/api/events/{eventId}/stamps").get(participant::stamps),
@@ -27,16 +27,29 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
         at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend").post(admin::deliveries::resend),
         at("/admin/api/events/{eventId}/stats").get(admin::stats::show),
-        at("/healthz").get(ops::healthz),
-        at("/readyz").get(ops::readyz),
-        at("/metrics").get(ops::metrics),
         at("/openapi.json").get(ops::openapi),
-    ]
+    ];
+    endpoints.extend(of_operators());
+    endpoints
+}
+
+/// What every process answers that serves something.
+fn of_operators() -> [Endpoint; 3] {
+    [at("/healthz").get(ops::healthz), at("/readyz").get(ops::readyz), at("/metrics").get(ops::metrics)]
 }
 
 /// Registers all endpoints.
 pub(super) fn configure(config: &mut ServiceConfig) {
-    for endpoint in endpoints() {
+    register(config, endpoints());
+}
+
+/// Registers what every process answers.
+pub(super) fn configure_ops(config: &mut ServiceConfig) {
+    register(config, of_operators());
+}
+
+fn register(config: &mut ServiceConfig, endpoints: impl IntoIterator<Item = Endpoint>) {
+    for endpoint in endpoints {
         config.service(endpoint.into_resource());
     }
     config.app_data(web::PathConfig::default().error_handler(|error, _| refused_path(&error).into()));

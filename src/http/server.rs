@@ -1,4 +1,4 @@
-//! The server: a future that whoever starts it owns.
+//! The servers: futures that whoever starts them owns.
 
 use std::{io, net::TcpListener, time::Duration};
 
@@ -9,9 +9,10 @@ use actix_web::{
     middleware::from_fn,
     web::Data,
 };
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{app::App, cross_origin::cors, observe::observe, routes};
+use super::{app::App, cross_origin::cors, observe::observe, ops::Ops, routes};
 
 /// An idle connection is kept so long: longer than load balancers do (60 s), so that they close first.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -24,10 +25,10 @@ const DRAIN_S: u64 = 20;
 /// How often histograms are folded, so that unread metrics don't pile up.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 
-/// Serves until `shutdown`, then stops accepting and finishes what runs.
+/// Serves the whole API until `shutdown`, then stops accepting and finishes what runs.
 pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
-    let metrics = app.metrics.clone();
-    let server = HttpServer::new(move || service(app.clone()))
+    let metrics = app.ops.metrics.clone();
+    let server = HttpServer::new(move || service(app.on_this_thread()))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_PATIENCE)
         .client_disconnect_timeout(CLOSE_PATIENCE)
@@ -35,6 +36,23 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
         .shutdown_timeout(DRAIN_S)
         .listen(listener)?
         .run();
+    with_upkeep(metrics, server).await
+}
+
+/// Serves what operators ask alone, for a process without the API, until `shutdown`.
+pub async fn serve_ops(listener: TcpListener, ops: Ops, shutdown: CancellationToken) -> io::Result<()> {
+    let metrics = ops.metrics.clone();
+    let server = HttpServer::new(move || ops_service(ops.clone()))
+        .workers(1)
+        .client_request_timeout(HEAD_PATIENCE)
+        .shutdown_signal(shutdown.cancelled_owned())
+        .shutdown_timeout(0)
+        .listen(listener)?
+        .run();
+    with_upkeep(metrics, server).await
+}
+
+async fn with_upkeep(metrics: PrometheusHandle, server: impl Future<Output = io::Result<()>>) -> io::Result<()> {
     tokio::pin!(server);
     let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
     loop {
@@ -60,6 +78,22 @@ pub(super) fn service(
     actix_web::App::new()
         .configure(routes::configure)
         .wrap(cors(&app.allowed_origins))
+        .app_data(Data::new(app.ops.clone()))
         .app_data(Data::new(app))
         .wrap(from_fn(observe))
+}
+
+/// The operators' paths alone.
+fn ops_service(
+    ops: Ops,
+) -> actix_web::App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    actix_web::App::new().configure(routes::configure_ops).app_data(Data::new(ops)).wrap(from_fn(observe))
 }

@@ -86,7 +86,13 @@ impl Quota {
     /// Whether nothing is left.
     #[must_use]
     pub fn is_used_up(self) -> bool {
-        self.limit.is_some_and(|limit| self.used >= limit)
+        self.left() == Some(0)
+    }
+
+    /// How many are left; `None` without a limit.
+    #[must_use]
+    pub fn left(self) -> Option<u32> {
+        self.limit.map(|limit| u32::try_from(limit.saturating_sub(self.used)).unwrap_or(u32::MAX))
     }
 }
 

@@ -7,6 +7,7 @@
 mod merge;
 mod people;
 
+use aws_sdk_dynamodb::types::Select;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
@@ -22,6 +23,7 @@ use super::{
     Store, StoreError,
     items::{self, Item, Stored},
     keys::{self, Gsi2Key, Shard, SortKeys},
+    participants::text,
 };
 use merge::{Index, Merge, Source};
 pub use people::People;
@@ -147,6 +149,15 @@ impl Store {
         let range = SortKeys::within(Span::default());
         let merge = self.merge(Index::Gsi1, vec![keys::parked_partition(event_id, state)], range, wanted.direction);
         page(merge, wanted, |item| Ok(parked_fact(item))).await
+    }
+
+    /// How many notices of an event are in a special state, for a gauge: 1 Query, which counts what one page holds (1 MB,
+    /// some thousand) and no more.
+    pub async fn count_parked(&self, event_id: &EventId, state: ParkedState) -> Result<u32, StoreError> {
+        let query = self.client.query().table_name(&self.tables.main).index_name("GSI1").select(Select::Count);
+        let query = query.key_condition_expression("GSI1PK = :pk");
+        let query = query.expression_attribute_values(":pk", text(keys::parked_partition(event_id, state)));
+        Ok(u32::try_from(query.send().await?.count).unwrap_or_default())
     }
 
     fn merge(&self, index: Index, partitions: Vec<String>, range: SortKeys, direction: Direction) -> Merge {

@@ -24,7 +24,9 @@ pub use admin::{AdminSettings, AdminToken, EventScope, Role};
 pub use channel::{ChannelAuth, ChannelSettings};
 pub use error::SettingsError;
 use layers::Layers;
-pub use sections::{DeliverySettings, HttpSettings, LineSettings, LogFormat, LogSettings, StoreSettings, Verification};
+pub use sections::{
+    DeliverySettings, HttpSettings, LineSettings, LogFormat, LogSettings, OpsSettings, StoreSettings, Verification,
+};
 pub use values::Origin;
 
 /// Everything that can be set, checked.
@@ -39,6 +41,8 @@ pub struct Settings {
     pub line: LineSettings,
     /// The pace of delivery.
     pub delivery: DeliverySettings,
+    /// What operators ask of a process without a server.
+    pub ops: OpsSettings,
     /// Who may use the organiser's API.
     pub admin: AdminSettings,
     /// How the log is written.

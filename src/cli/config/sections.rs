@@ -1,4 +1,4 @@
-//! The sections `http`, `store`, `line`, `delivery` and `log`.
+//! The sections `http`, `store`, `line`, `delivery`, `ops` and `log`.
 
 use std::{
     collections::BTreeMap,
@@ -137,6 +137,15 @@ pub struct DeliverySettings {
     pub hold_probe: Duration,
 }
 
+/// `ops`: what operators and their machines ask of a process without a server.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpsSettings {
+    /// Where `consume` answers them, if anywhere.
+    #[serde(default, deserialize_with = "some_address")]
+    pub bind: Option<SocketAddr>,
+}
+
 /// `log`: how the log is written. What is logged is chosen by `RUST_LOG`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,6 +167,10 @@ pub enum LogFormat {
 
 fn string<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     values::text(toml::Value::deserialize(from)?).map_err(D::Error::custom)
+}
+
+fn some_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+    address(from).map(Some)
 }
 
 fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {

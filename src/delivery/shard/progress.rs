@@ -10,7 +10,7 @@ use crate::store::{
     StoreError,
     counts::{self, ShardCounts},
     progress::{FactSpan, Hold, Reached, Saved},
-    stream::SequenceNumber,
+    stream::{SequenceNumber, ShardId},
 };
 
 use super::{Context, Counted, End, Goal, Shard};
@@ -151,11 +151,18 @@ impl Shard {
         let lag = self.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
         let shard = self.id().to_string();
         metrics::gauge!("stamp_rally_shard_lag_seconds", "shard" => shard.clone()).set(lag.as_secs_f64());
+        metrics::gauge!("stamp_rally_shard_unfinished", "shard" => shard.clone())
+            .set(u32::try_from(self.window.len()).unwrap_or(u32::MAX));
         if !self.written.reached_all(&self.window) {
-            #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 fit")]
-            let seconds = now.as_millis() as f64 / 1000.0;
-            metrics::gauge!("stamp_rally_shard_progress_timestamp_seconds", "shard" => shard).set(seconds);
+            metrics::gauge!("stamp_rally_shard_progress_timestamp_seconds", "shard" => shard).set(now.as_seconds());
         }
+    }
+}
+
+/// This process reads the shard no more: what its gauges said last must not stand there for ever.
+pub(in crate::delivery) fn tell_over(shard: &ShardId) {
+    for gauge in ["stamp_rally_shard_lag_seconds", "stamp_rally_shard_unfinished"] {
+        metrics::gauge!(gauge, "shard" => shard.to_string()).set(0);
     }
 }
 

@@ -124,8 +124,10 @@ async fn a_store_out_of_reach_is_waited_for() {
     proxy.down();
     let mut server = site.start(&["serve", "--with-consumer"]);
     server.logs("the store can't be reached; waiting for it").await;
-    proxy.up();
     let api = address(&mut server).await;
+    Answer::to(client().get(format!("{api}/healthz"))).await.is(200);
+    Answer::to(client().get(format!("{api}/readyz"))).await.refuses(503, "store_unavailable");
+    proxy.up();
     let hanako = Participant::new(&site.line, "花子").await;
     hanako.acquire(&api, "001").await.is(201);
     hanako.is_told_of(&api, &["001"]).await;
@@ -141,6 +143,45 @@ async fn a_store_out_of_reach_is_waited_for() {
     hanako.is_told_of(&api, &["001", "002"]).await;
     site.line.doubled_nothing().await;
     server.stops().await;
+}
+
+#[tokio::test]
+async fn a_consumer_tells_operators_how_it_is() {
+    let engine = engine();
+    let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
+    let mut site = Site::at(&proxy.endpoint_url());
+    site.set_up();
+    site.variables.push(("STAMP_RALLY__OPS__BIND", "127.0.0.1:0".to_owned()));
+    site.variables.push(("STAMP_RALLY__DELIVERY__LEASE_MS", "1000".to_owned()));
+    proxy.down();
+    let mut consumer = site.start(&["consume"]);
+    let line = consumer.logs("answering operators").await;
+    let (_, address) = line.split_once("ops.bind=").unwrap();
+    let ops = format!("http://{}", address.trim());
+    let ask = async |path: &str| Answer::to(client().get(format!("{ops}{path}"))).await;
+    ask("/healthz").await.is(200);
+    ask("/readyz").await.refuses(503, "store_unavailable");
+    ask("/api/events/stamp-rally-202606/stamps").await.refuses(404, "not_found");
+
+    proxy.up();
+    eventually("it looks at the workers' progress", async || (ask("/readyz").await.status == 200).then_some(())).await;
+    let said = eventually("the quota is told", async || {
+        let said = ask("/metrics").await.body.as_str().unwrap().to_owned();
+        said.contains("stamp_rally_line_quota_left").then_some(said)
+    });
+    let said = said.await;
+    for told in [
+        "# HELP stamp_rally_channel_held 1: this process can't send",
+        "stamp_rally_channel_held{channel=\"main\"} 0",
+        "stamp_rally_line_quota_left{channel=\"main\"} ",
+        "stamp_rally_worker_round_timestamp_seconds ",
+    ] {
+        assert!(said.contains(told), "no {told} in {said}");
+    }
+    proxy.down();
+    eventually("it is not ready", async || (ask("/readyz").await.status == 503).then_some(())).await;
+    ask("/healthz").await.is(200);
+    consumer.stops().await;
 }
 
 #[tokio::test]

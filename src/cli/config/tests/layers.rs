@@ -80,7 +80,7 @@ fn an_unknown_key_is_named_with_the_known_ones() {
     );
     refuses(
         "[htpp]\nbind = \"127.0.0.1:1\"\n",
-        "`htpp` (file rally.toml): unknown field `htpp`, expected one of `http`, `store`, `line`, `delivery`, `admin`, `log`",
+        "`htpp` (file rally.toml): unknown field `htpp`, expected one of `http`, `store`, `line`, `delivery`, `ops`, `admin`, `log`",
     );
     assert_eq!(
         variable_refusal("STAMP_RALLY__DELIVERY__LEASE", "1000"),

@@ -1,0 +1,108 @@
+//! What operators see of what waits: told by the worker that leads, so that one asks and not all.
+
+use std::{collections::HashMap, time::Duration};
+
+use metrics::Gauge;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::delivery::Delivery;
+use crate::domain::{
+    event::Event,
+    ids::{ChannelName, EventId},
+    notice::ParkedState,
+};
+use crate::store::{
+    StoreError,
+    listing::{Direction, Wanted},
+};
+
+/// How often it is told.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// Rows a page of the list of events.
+const PAGE: usize = 200;
+
+/// What was told last. The gauges of a worker that doesn't lead any more must not go on telling it.
+#[derive(Default)]
+struct Told {
+    notices: HashMap<(EventId, ParkedState), Gauge>,
+    quotas: HashMap<ChannelName, Gauge>,
+}
+
+/// Tells every minute, and at once when it begins to lead.
+pub(super) async fn tell_while(delivery: Delivery, mut leading: watch::Receiver<bool>, shutdown: CancellationToken) {
+    let mut told = Told::default();
+    loop {
+        if *leading.borrow_and_update() {
+            if let Err(error) = told.notices(&delivery).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "parked notices can't be counted now");
+            }
+            told.quotas(&delivery).await;
+        } else {
+            told.forget();
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            changed = leading.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+impl Told {
+    /// How many notices of each event are in which special state.
+    async fn notices(&mut self, delivery: &Delivery) -> Result<(), StoreError> {
+        let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
+        loop {
+            let page = delivery.parts.store.events(&wanted).await?;
+            for event in &page.rows {
+                self.notices_of(delivery, event).await?;
+            }
+            wanted.after = page.next;
+            if wanted.after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn notices_of(&mut self, delivery: &Delivery, event: &Event) -> Result<(), StoreError> {
+        for state in ParkedState::ALL {
+            let count = delivery.parts.store.count_parked(&event.event_id, state).await?;
+            let key = (event.event_id.clone(), state);
+            // Most events have no notice in most states: what was never there isn't told.
+            if count > 0 || self.notices.contains_key(&key) {
+                self.notices.entry(key).or_insert_with(|| notices(&event.event_id, state)).set(count);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many of the month's messages each channel has left.
+    async fn quotas(&mut self, delivery: &Delivery) {
+        for channel in delivery.parts.channels.all() {
+            let left = match channel.messenger.quota().await {
+                Ok(quota) => quota.left().map_or(f64::INFINITY, f64::from),
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(channel = %channel.name, error, "LINE doesn't tell the quota now");
+                    f64::NAN
+                }
+            };
+            self.quotas.entry(channel.name.clone()).or_insert_with(|| quota(&channel.name)).set(left);
+        }
+    }
+
+    fn forget(&mut self) {
+        self.notices.drain().for_each(|(_, gauge)| gauge.set(0));
+        self.quotas.drain().for_each(|(_, gauge)| gauge.set(f64::NAN));
+    }
+}
+
+fn notices(event_id: &EventId, state: ParkedState) -> Gauge {
+    metrics::gauge!("stamp_rally_notices", "event" => event_id.to_string(), "state" => state.as_str())
+}
+
+fn quota(channel: &ChannelName) -> Gauge {
+    metrics::gauge!("stamp_rally_line_quota_left", "channel" => channel.to_string())
+}
