@@ -7,9 +7,6 @@
 //! `cargo bench -- acquire` takes one measure, any of [`Measure::ALL`]. The result is one Markdown table, for README.md.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 mod acquire;
 mod bare;
 mod csv;

@@ -33,7 +33,7 @@ use progress::{Writing, Written};
 use reading::{Page, Reading};
 
 /// So many unfinished records at most, and a page: then reading waits.
-const ROOM: usize = 2000;
+const ROOM: usize = 1000;
 
 /// What reading a shard needs.
 #[derive(Clone)]

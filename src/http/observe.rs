@@ -36,16 +36,17 @@ where
     let request_id = RequestId::made();
     let method = known_method(req.method());
     refuse_unasked_body(&mut req);
-    let span = tracing::info_span!("http.request", request.id = %request_id);
+    // For debugging: it costs as much as the log line, which has the id as well.
+    let span = tracing::debug_span!("http.request", request.id = %request_id);
     req.extensions_mut().insert(request_id.clone());
 
-    let answer = next.call(req).instrument(span.clone()).await?;
+    let answer = next.call(req).instrument(span).await?;
 
-    let _inside = span.enter();
     let problem::Rendered { mut answer, code } = problem::render(answer, &request_id);
     add_headers(answer.headers_mut(), &request_id);
     let endpoint = answer.request().app_data::<Endpoint>().map_or("none", |endpoint| endpoint.0);
-    note(&Answered { method, endpoint, status: answer.status(), code, took: uptime().saturating_sub(started) });
+    let (status, took) = (answer.status(), uptime().saturating_sub(started));
+    note(&Answered { request_id: &request_id, method, endpoint, status, code, took });
     Ok(answer)
 }
 
@@ -56,7 +57,8 @@ fn refuse_unasked_body(req: &mut ServiceRequest) {
     }
 }
 
-struct Answered {
+struct Answered<'a> {
+    request_id: &'a RequestId,
     method: &'static str,
     endpoint: &'static str,
     status: StatusCode,
@@ -65,12 +67,13 @@ struct Answered {
 }
 
 /// One line and two metrics. Probes come every few seconds and tell nothing: their line is for debugging.
-fn note(answered: &Answered) {
-    let Answered { method, endpoint, status, code, took } = *answered;
+fn note(answered: &Answered<'_>) {
+    let Answered { request_id, method, endpoint, status, code, took } = *answered;
     let code = code.unwrap_or("none");
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if matches!(endpoint, "/healthz" | "/readyz" | "/metrics") {
         tracing::debug!(
+            request.id = %request_id,
             http.method = method,
             http.endpoint = endpoint,
             http.status = status.as_u16(),
@@ -79,6 +82,7 @@ fn note(answered: &Answered) {
         );
     } else {
         tracing::info!(
+            request.id = %request_id,
             http.method = method,
             http.endpoint = endpoint,
             http.status = status.as_u16(),

@@ -159,13 +159,13 @@ impl ApiError {
     }
 
     /// Logs what somebody must look at, with all its causes; what the caller did wrong is no news.
-    pub fn log(&self) {
+    pub fn log(&self, request_id: &RequestId) {
         let Row { status, code, .. } = self.row();
         let Some(source) = self.source() else { return };
         if status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(problem.code = code, error.causes = %Causes(source), "a request failed on our side");
+            tracing::error!(request.id = %request_id, problem.code = code, error.causes = %Causes(source), "a request failed on our side");
         } else {
-            tracing::warn!(problem.code = code, error.causes = %Causes(source), "a request can't be answered now");
+            tracing::warn!(request.id = %request_id, problem.code = code, error.causes = %Causes(source), "a request can't be answered now");
         }
     }
 }
@@ -224,7 +224,7 @@ pub(super) fn render<B>(answer: ServiceResponse<B>, request_id: &RequestId) -> R
         foreign = translated(error);
         &foreign
     };
-    error.log();
+    error.log(request_id);
     let row = error.row();
     let document = document(error, &row, request_id);
     let answer = answer.map_body(|head, _| {

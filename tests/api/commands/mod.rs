@@ -4,6 +4,7 @@ mod deliveries;
 mod event;
 mod failures;
 mod reconcile;
+mod stats;
 mod table;
 mod users;
 

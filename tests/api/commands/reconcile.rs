@@ -4,10 +4,10 @@ use stamp_rally::dev::line::{ChannelSettings, Memory, StandIn};
 
 use super::*;
 
-const TARO: &str = "Ufedcba9876543210fedcba9876543210";
+pub const TARO: &str = "Ufedcba9876543210fedcba9876543210";
 
 /// LINE, for a desk: it knows Hanako and Taro, and our long-lived token.
-fn line_of(desk: &mut Desk) -> StandIn {
+pub fn line_of(desk: &mut Desk) -> StandIn {
     let channel = ChannelSettings { access_token: Some("x".to_owned()), ..ChannelSettings::new("main", "1", "3", "s") };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let line = StandIn::start(listener, &Memory::InMemory, vec![channel]).unwrap();
@@ -20,7 +20,7 @@ fn line_of(desk: &mut Desk) -> StandIn {
     line
 }
 
-async fn acquired(desk: &Desk, person: &str, tried_at: Option<Timestamp>) {
+pub async fn acquired(desk: &Desk, person: &str, tried_at: Option<Timestamp>) {
     let at = time("2026-05-23T10:00:00.000Z");
     desk.register(person, &at.to_string()).await;
     let stamp = UserStamp {

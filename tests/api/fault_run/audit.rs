@@ -8,6 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use stamp_rally::{
     domain::{
+        counts::{self, Hours},
         fact::Facts,
         notice::{NoticeStatus, ParkedState},
     },
@@ -90,6 +91,7 @@ impl Stage {
         assert!(phones.is_empty(), "strangers got messages: {phones:?}");
         self.no_key_was_accepted_twice().await;
         self.nothing_is_parked().await;
+        self.counts_equal_the_facts().await;
         assert_eq!(self.behind().await, None);
     }
 
@@ -125,6 +127,18 @@ impl Stage {
         for key in keys {
             assert_eq!((&key["accepted"], &key["changedBody"]), (&json!(1), &json!(0)), "{key}");
         }
+    }
+
+    /// What was counted as it came is what the facts say, hour by hour: nothing twice, and nothing forgotten.
+    async fn counts_equal_the_facts(&self) {
+        let event = self.store.event(&event()).await.unwrap().unwrap();
+        let facts = self.store.count_facts(&event, |_| ()).await.unwrap();
+        let counted = self.store.counts(&event.event_id).await.unwrap();
+        assert_eq!(counts::differences(&facts, &counted.hours), Hours::new());
+        let (all, people) = (counts::total(&counted.hours), i64::try_from(self.people.len()).unwrap());
+        assert_eq!((all.registrations, all.completions), (people, people));
+        let expected = (0..self.stamps).map(|number| (stamp(number), people));
+        assert_eq!(all.stamps, expected.collect());
     }
 
     async fn nothing_is_parked(&self) {
