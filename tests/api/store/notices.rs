@@ -43,8 +43,11 @@ impl Desk {
     }
 
     async fn parked(&self, state: ParkedState) -> usize {
-        let all = Wanted { direction: Direction::Asc, limit: 10, after: None };
-        self.store.parked(&"rally".parse().unwrap(), state, &all).await.unwrap().rows.len()
+        let (rally, all) = ("rally".parse().unwrap(), Wanted { direction: Direction::Asc, limit: 10, after: None });
+        let listed = self.store.parked(&rally, state, &all).await.unwrap().rows.len();
+        let counted = self.store.count_parked(&rally, state).await.unwrap();
+        assert_eq!(usize::try_from(counted).unwrap(), listed, "what is counted is what is listed");
+        listed
     }
 }
 
@@ -95,6 +98,22 @@ async fn a_parked_notice_is_listed_with_all_that_is_known_of_it_and_leaves_when_
     }
     assert!(item.contains_key("flexMessageError") && item.contains_key("noticeTriedAt"), "its history stays");
     assert!(item.contains_key("GSI2PK"), "the stamp is still listed among its holders");
+}
+
+#[tokio::test]
+async fn an_attempt_that_was_noted_is_taken_back_by_whoever_noted_it_alone() {
+    let desk = Desk::with_a_stamp("attempts").await;
+    desk.store.park(&notice(), None, &parked(ParkedState::Held, 1)).await.unwrap();
+    let tried_at = async || {
+        let NoticeStatus::Parked(parked) = desk.status().await else { panic!("it is parked") };
+        parked.tried_at
+    };
+    assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Now);
+    assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Before);
+    assert_eq!(desk.store.forget_attempt(&notice(), evening(3)).await.unwrap(), Marked::Before);
+    assert_eq!(tried_at().await, Some(evening(2)));
+    assert_eq!(desk.store.forget_attempt(&notice(), evening(2)).await.unwrap(), Marked::Now);
+    assert_eq!(tried_at().await, None);
 }
 
 #[tokio::test]
