@@ -188,3 +188,29 @@ async fn count(
     }
     Ok(counted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delivery::lease::Times;
+
+    fn written_at(at: Instant) -> Written {
+        Written { at: Some(at), ..Written::begin(None) }
+    }
+
+    #[test]
+    fn a_shard_with_news_is_written_once_a_second_at_most() {
+        let (now, round) = (Instant::now(), Times::of(Duration::from_secs(15)).round);
+        let written = written_at(now);
+        assert_eq!(written.due_at(true, round, Goal::Forever), now + Duration::from_secs(1));
+        assert_eq!(written.due_at(false, round, Goal::Forever), now + round, "else to renew its lease");
+        let failed = Written { failed: true, ..written_at(now) };
+        assert_eq!(failed.due_at(true, round, Goal::Forever), now + Duration::from_secs(1));
+    }
+
+    #[test]
+    fn a_lease_of_a_second_is_renewed_in_time_all_the_same() {
+        let (now, round) = (Instant::now(), Times::of(Duration::from_secs(1)).round);
+        assert_eq!(written_at(now).due_at(true, round, Goal::Forever), now + round);
+    }
+}

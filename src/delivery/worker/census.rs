@@ -23,6 +23,9 @@ const EVERY: Duration = Duration::from_mins(1);
 /// Rows a page of the list of events.
 const PAGE: usize = 200;
 
+/// An event that ended so long ago is history: nobody is to be called for it any more.
+const HISTORY_MS: i64 = 7 * 24 * 3600 * 1000;
+
 /// What was told last. The gauges of a worker that doesn't lead any more must not go on telling it.
 #[derive(Default)]
 struct Told {
@@ -67,8 +70,9 @@ impl Told {
     }
 
     async fn notices_of(&mut self, delivery: &Delivery, event: &Event) -> Result<(), StoreError> {
+        let is_history = event.window.is_over(delivery.clock().now().plus_millis(-HISTORY_MS));
         for state in ParkedState::ALL {
-            let count = delivery.parts.store.count_parked(&event.event_id, state).await?;
+            let count = if is_history { 0 } else { delivery.parts.store.count_parked(&event.event_id, state).await? };
             let key = (event.event_id.clone(), state);
             // Most events have no notice in most states: what was never there isn't told.
             if count > 0 || self.notices.contains_key(&key) {
