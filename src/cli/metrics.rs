@@ -16,7 +16,8 @@ const COUNTERS: [(&str, &str); 6] = [
     ("stamp_rally_stream_lost_total", "How often a shard lost records before they were read, by shard."),
 ];
 
-const GAUGES: [(&str, &str); 7] = [
+const GAUGES: [(&str, &str); 8] = [
+    ("stamp_rally_channel_failing_seconds", "For how long LINE has answered no push of this process; 0 if it did."),
     ("stamp_rally_channel_held", "1: this process can't send on the channel now, and parks its notices."),
     ("stamp_rally_line_quota_left", "Messages left this month, by channel; told by the leading worker."),
     (
@@ -25,7 +26,7 @@ const GAUGES: [(&str, &str); 7] = [
     ),
     ("stamp_rally_shard_lag_seconds", "Age of the oldest unfinished record, by shard."),
     ("stamp_rally_shard_progress_timestamp_seconds", "When the progress of a shard with news was last written."),
-    ("stamp_rally_shard_unfinished", "Records that were read and are not finished, by shard."),
+    ("stamp_rally_shard_unfinished", "Records that were read and that the checkpoint doesn't cover yet, by shard."),
     ("stamp_rally_worker_round_timestamp_seconds", "When this worker last looked at the progress of all."),
 ];
 

@@ -14,7 +14,7 @@ use crate::domain::{
     ids::EventId,
     time::{MachineClock, Timestamp},
 };
-use crate::store::Store;
+use crate::store::{Store, counts::Recount};
 
 /// Counts of a rally.
 #[derive(Debug, clap::Args)]
@@ -86,14 +86,18 @@ async fn rebuild(
 ) -> anyhow::Result<()> {
     let before = store.counts(&event.event_id).await?;
     let bar = progress_bar();
-    let facts = store.count_facts(event, |read| bar.set_position(read as u64)).await?;
+    let Recount { hours: facts, unreadable } = store.count_facts(event, |read| bar.set_position(read as u64)).await?;
     bar.finish_and_clear();
     let after = store.counts(&event.event_id).await?;
     let differences = counts::differences(&facts, &after.hours);
-    let over = Hour::of(now.plus_millis(-IN_MOTION_MS), event.time_zone);
+    let over = Hour::of(now.plus_millis(-IN_MOTION_MS), event.time_zone).start();
+    let moves = |hour: &Hour| hour.start() >= over || before.hours.get(hour) != after.hours.get(hour);
+    // Counted before the zone was changed: what is taken from those hours belongs to others, so it is all or nothing.
+    let is_of_another_zone = differences.keys().any(|hour| !hour.is_of(event.time_zone));
+    let waits = is_of_another_zone && differences.keys().any(moves);
     let mut open = 0;
     for (hour, difference) in &differences {
-        let moving = *hour >= over || before.hours.get(hour) != after.hours.get(hour);
+        let moving = waits || moves(hour);
         let corrected = correct == Correct::HoursThatAreOver
             && !moving
             && store.correct(&event.event_id, hour, after.corrections.get(hour), difference).await?;
@@ -103,13 +107,20 @@ async fn rebuild(
             (false, true) => "still in motion",
             (false, false) => "not corrected",
         };
+        let what = if hour.is_of(event.time_zone) { what.to_owned() } else { format!("{what} (of another time zone)") };
         writeln!(out, "{}  facts {}, counted {}: {what}", hour.as_str(), at(&facts, hour), at(&after.hours, hour))?;
     }
     match (differences.len(), open) {
         (0, _) => writeln!(out, "equal: {}", words(&counts::total(&facts)))?,
         (hours, 0) => writeln!(out, "{hours} hours corrected; now equal: {}", words(&counts::total(&facts)))?,
-        (_, open) => anyhow::bail!("{open} hours differ from the facts; run it again when the consumer has caught up"),
+        (_, open) => anyhow::bail!(
+            "{open} hours differ from the facts: those in motion can be corrected two hours after they ended, others when the consumer has caught up; run it again then"
+        ),
     }
+    anyhow::ensure!(
+        unreadable == 0,
+        "{unreadable} items of the table can't be read and were not counted: the log names them"
+    );
     Ok(())
 }
 

@@ -16,6 +16,11 @@ pub struct Called {
     pub since: Timestamp,
 }
 
+/// Records that can't be read.
+pub(super) fn unreadable() -> metrics::Counter {
+    metrics::counter!("stamp_rally_records_unreadable_total")
+}
+
 impl Called {
     /// The notice, if the record calls for one. A record that can't be read is told and passed over: it must not stop
     /// the others. `source` names where it comes from.
@@ -32,7 +37,7 @@ impl Called {
                 let error = why.as_ref() as &dyn std::error::Error;
                 let sequence = record.sequence.as_str();
                 tracing::error!(shard = source, sequence, error, "a record can't be read: it is passed over");
-                metrics::counter!("stamp_rally_records_unreadable_total").increment(1);
+                unreadable().increment(1);
                 None
             }
         }

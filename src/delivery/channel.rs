@@ -146,6 +146,8 @@ pub struct Channel {
 impl Channel {
     fn new(name: ChannelName, messenger: Messenger, settings: &DeliverySettings) -> Self {
         held_gauge(&name).set(0);
+        failing_gauge(&name).set(0);
+        retries(&name).increment(0);
         Self {
             name,
             messenger,
@@ -194,7 +196,13 @@ impl Channel {
 
     /// LINE answered about a message. True if the channel was held until now.
     pub fn answered(&self) -> bool {
-        let goes_on = locked(&self.health).answered();
+        let (had_failed, goes_on) = {
+            let mut health = locked(&self.health);
+            (health.failures > 0, health.answered())
+        };
+        if had_failed {
+            failing_gauge(&self.name).set(0);
+        }
         if goes_on {
             *locked(&self.held_since) = None;
             held_gauge(&self.name).set(0);
@@ -205,9 +213,22 @@ impl Channel {
 
     /// An attempt failed in a way that passes.
     pub fn failed(&self, uptime: Duration, now: Timestamp) {
-        if locked(&self.health).failed(uptime, self.every) {
+        let (is_held_now, failing_since) = {
+            let mut health = locked(&self.health);
+            (health.failed(uptime, self.every), health.failing_since)
+        };
+        failing_gauge(&self.name).set(uptime.saturating_sub(failing_since).as_secs_f64());
+        if is_held_now {
             self.tell_held(HoldReason::LineUnavailable, now);
         }
+    }
+
+    /// This process pushes nothing any more: whoever does finds out anew how the channel is.
+    pub fn forget(&self) {
+        *locked(&self.health) = Health::default();
+        *locked(&self.held_since) = None;
+        held_gauge(&self.name).set(0);
+        failing_gauge(&self.name).set(0);
     }
 
     /// The channel can't send.
@@ -222,6 +243,15 @@ impl Channel {
         held_gauge(&self.name).set(1);
         tracing::error!(channel = %self.name, reason = reason.as_str(), "the channel is held: its notices are parked");
     }
+}
+
+/// Pushes that are made once more.
+pub(super) fn retries(channel: &ChannelName) -> metrics::Counter {
+    metrics::counter!("stamp_rally_push_retries_total", "channel" => channel.to_string())
+}
+
+fn failing_gauge(channel: &ChannelName) -> metrics::Gauge {
+    metrics::gauge!("stamp_rally_channel_failing_seconds", "channel" => channel.to_string())
 }
 
 fn held_gauge(channel: &ChannelName) -> metrics::Gauge {
@@ -251,6 +281,11 @@ impl Channels {
         self.0.values()
     }
 
+    /// See [`Channel::forget`].
+    pub fn forget(&self) {
+        self.0.values().for_each(Channel::forget);
+    }
+
     /// Changes the share of all of them.
     pub fn set_share(&self, share: u32, after: Duration) {
         self.0.values().for_each(|channel| channel.set_share(share, after));
@@ -270,6 +305,18 @@ mod tests {
 
     fn at(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_process_that_pushes_no_more_knows_nothing_of_the_channel() {
+        let platform = crate::line::Platform::new(&"http://127.0.0.1:1".parse().unwrap(), at(1)).unwrap();
+        let access = crate::line::Access::LongLived("token".to_owned().into());
+        let messenger = Messenger::new(platform, access, crate::domain::time::MachineClock::start());
+        let channel = Channel::new("main".parse().unwrap(), messenger, &DeliverySettings::default());
+        channel.hold(HoldReason::NotAuthorized, at(1), Timestamp::EPOCH);
+        assert_eq!(channel.held(), Some(HoldReason::NotAuthorized));
+        channel.forget();
+        assert!(channel.held().is_none() && channel.would_try(at(1)));
     }
 
     #[test]

@@ -19,13 +19,13 @@ use std::{
 use crate::domain::{
     fact::Fact,
     ids::{ChannelName, EventId, LineUserId},
-    notice::{NoticeId, NoticeKey, NoticeStatus, ParkedState},
+    notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState},
     time::{Clock, Timestamp},
 };
 use crate::line::messaging::{Accepted, Messenger};
 use crate::store::{Store, rallies::Rallies};
 
-use super::{DeliverySettings, Outcome, Patience, channel::Channels, message::Templates};
+use super::{DeliverySettings, Outcome, Patience, called, channel::Channels, message::Templates};
 
 /// No push is repeated when its first attempt, or its record, is older than this: LINE forgets a retry key after 24
 /// hours (Messaging API: "Retrying an API request"), and a repetition would be a second message.
@@ -178,6 +178,8 @@ pub struct Tries {
     spoken_for: Vec<NoticeKey>,
     /// When an attempt first ended without a clear answer.
     ambiguous: Option<Timestamp>,
+    /// How it is held, as the facts said.
+    held: Option<Parked>,
     /// Whether the item says so too.
     noted: bool,
     /// Whether the wait has lasted too long for the path it is on.
@@ -198,6 +200,8 @@ impl Delivery {
     #[must_use]
     pub fn new(parts: DeliveryParts) -> Self {
         let channels = Channels::new(parts.messengers, &parts.settings);
+        Outcome::tell_all();
+        called::unreadable().increment(0);
         Self {
             parts: Arc::new(Parts {
                 store: parts.store,

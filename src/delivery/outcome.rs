@@ -35,6 +35,22 @@ impl Outcome {
         }
     }
 
+    /// Counts one more of its kind, for operators.
+    pub(super) fn tell(self) {
+        self.counter().increment(1);
+    }
+
+    /// Every kind, none so far: who watches for growth must see where it begins.
+    pub(super) fn tell_all() {
+        let parked = ParkedState::ALL.into_iter().map(Self::Parked);
+        let all = [Self::AlreadySent, Self::Failed, Self::PassedOver, Self::Sent].into_iter().chain(parked);
+        all.for_each(|outcome| outcome.counter().increment(0));
+    }
+
+    fn counter(self) -> metrics::Counter {
+        metrics::counter!("stamp_rally_notices_total", "outcome" => self.as_str())
+    }
+
     /// Whether nothing is left to do for its record.
     #[must_use]
     pub fn is_final(self) -> bool {

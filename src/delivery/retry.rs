@@ -17,7 +17,7 @@ impl Delivery {
         let (mut tries, began) = (Tries::default(), Instant::now());
         let outcome = self.try_on(call, &mut tries, began, stop).await;
         if outcome.is_final() {
-            metrics::counter!("stamp_rally_notices_total", "outcome" => outcome.as_str()).increment(1);
+            outcome.tell();
             tracing::debug!(
                 event.id = %call.notice.event_id, user.id = %call.notice.line_user_id, notice = ?call.notice.key,
                 outcome = outcome.as_str(), "a notice is finished"

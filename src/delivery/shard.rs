@@ -96,6 +96,7 @@ impl Shard {
     /// Begins where the progress of the shard says, with a lease that was asked for at the uptime `asked`.
     #[must_use]
     pub fn begin(lease: Lease, found: ShardProgress, asked: Duration, context: &Context) -> Self {
+        reading::lost(&lease.shard).increment(0);
         Self {
             lease,
             standing: Standing::until(asked + context.times.silence),

@@ -61,6 +61,18 @@ impl Hour {
         Self(text.to_owned())
     }
 
+    /// When it begins.
+    #[must_use]
+    pub fn start(&self) -> Option<Timestamp> {
+        TimeZone::start_of_hour(&self.0)
+    }
+
+    /// Whether this is how a zone writes its hour. Another zone's hours stay from before the event's zone was changed.
+    #[must_use]
+    pub fn is_of(&self, zone: TimeZone) -> bool {
+        self.start().is_some_and(|start| Self::of(start, zone) == *self)
+    }
+
     /// As text; within one zone's offset, text order is time order.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -146,6 +158,18 @@ mod tests {
 
     fn hour(text: &str) -> Hour {
         Hour::stored(text)
+    }
+
+    #[test]
+    fn an_hour_knows_when_it_begins_and_in_which_zone() {
+        let (kolkata, tokyo) = ("Asia/Kolkata".parse().unwrap(), TimeZone::TOKYO);
+        let at: Timestamp = "2026-05-23T16:45:00.000Z".parse().unwrap();
+        let (here, there) = (Hour::of(at, tokyo), Hour::of(at, kolkata));
+        assert_eq!((here.as_str(), there.as_str()), ("2026-05-24T01:00+09:00", "2026-05-23T22:00+05:30"));
+        assert_eq!(here.start(), Some("2026-05-23T16:00:00.000Z".parse().unwrap()));
+        assert_eq!(there.start(), Some("2026-05-23T16:30:00.000Z".parse().unwrap()));
+        assert!(here.is_of(tokyo) && there.is_of(kolkata) && !here.is_of(kolkata) && !there.is_of(tokyo));
+        assert_eq!(hour("an hour").start(), None);
     }
 
     fn counts(ticks: &[Counted]) -> Counts {

@@ -1,5 +1,7 @@
 //! The event: a rally with its window, zone and channel. A setting: it changes.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,6 +29,8 @@ pub struct Event {
     pub liff_id: Option<LiffId>,
     /// Over how many partitions its index keys are spread; fixed once somebody is registered.
     pub index_shards: IndexShards,
+    /// What it was before: a server that had not heard of the change yet may have registered somebody under those keys.
+    pub former_index_shards: BTreeSet<IndexShards>,
     /// The Flex message for a completed card, as LINE wants it, with placeholders.
     pub completion_message_content: Option<Value>,
     /// When it was first written.
@@ -39,6 +43,11 @@ impl Event {
     /// Whether somebody may register now: before the start too, never after the end.
     pub fn admits_registration(&self, now: Timestamp) -> Result<(), Refusal> {
         if self.window.is_over(now) { Err(Refusal::EventEnded) } else { Ok(()) }
+    }
+
+    /// Every number of partitions over which its people may be spread.
+    pub fn all_index_shards(&self) -> impl Iterator<Item = IndexShards> {
+        self.former_index_shards.iter().copied().chain([self.index_shards])
     }
 }
 
@@ -159,7 +168,7 @@ impl From<LiffId> for String {
 }
 
 /// Over how many index partitions an event is spread: 1 to 32.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
 pub struct IndexShards(u8);
 
@@ -223,6 +232,7 @@ impl EventChange {
             channel: required("channel", self.channel)?,
             liff_id: self.liff_id.flatten(),
             index_shards: self.index_shards.unwrap_or(IndexShards::ONE),
+            former_index_shards: BTreeSet::new(),
             completion_message_content: self.completion_message_content.flatten(),
             created_at: now,
             updated_at: now,
@@ -233,6 +243,7 @@ impl EventChange {
     pub fn apply(self, old: &Event, now: Timestamp) -> Result<Event, Malformed> {
         let starts_at = self.starts_at.unwrap_or(old.window.starts_at);
         let ends_at = self.ends_at.unwrap_or(old.window.ends_at);
+        let index_shards = self.index_shards.unwrap_or(old.index_shards);
         Ok(Event {
             event_id: old.event_id.clone(),
             name: self.name.unwrap_or_else(|| old.name.clone()),
@@ -240,7 +251,8 @@ impl EventChange {
             time_zone: self.time_zone.unwrap_or(old.time_zone),
             channel: self.channel.unwrap_or_else(|| old.channel.clone()),
             liff_id: self.liff_id.unwrap_or_else(|| old.liff_id.clone()),
-            index_shards: self.index_shards.unwrap_or(old.index_shards),
+            index_shards,
+            former_index_shards: old.all_index_shards().filter(|former| *former != index_shards).collect(),
             completion_message_content: self
                 .completion_message_content
                 .unwrap_or_else(|| old.completion_message_content.clone()),
@@ -303,6 +315,27 @@ mod tests {
         let event = full.create("e".parse().unwrap(), now).unwrap();
         let changed = EventChange { liff_id: Some(None), ..EventChange::default() }.apply(&event, now).unwrap();
         assert_eq!(changed, Event { liff_id: None, updated_at: now.plus_millis(1), ..event });
+    }
+
+    #[test]
+    fn whoever_was_registered_before_the_index_shards_changed_is_still_listed() {
+        let change =
+            |count: i64| EventChange { index_shards: Some(count.try_into().unwrap()), ..EventChange::default() };
+        let new = EventChange {
+            name: Some(Name::try_from("初夏のラリー".to_owned()).unwrap()),
+            starts_at: Some(window().starts_at()),
+            ends_at: Some(window().ends_at()),
+            channel: Some("main".parse().unwrap()),
+            ..EventChange::default()
+        };
+        let one = new.create("e".parse().unwrap(), Timestamp::EPOCH).unwrap();
+        let all = |event: &Event| event.all_index_shards().map(IndexShards::count).collect::<Vec<_>>();
+        assert_eq!(all(&one), [1]);
+        let four = change(4).apply(&one, Timestamp::EPOCH).unwrap();
+        assert_eq!(all(&four), [1, 4]);
+        let same = change(4).apply(&four, Timestamp::EPOCH).unwrap();
+        assert_eq!(all(&same), [1, 4]);
+        assert_eq!(all(&change(1).apply(&four, Timestamp::EPOCH).unwrap()), [4, 1]);
     }
 
     #[test]

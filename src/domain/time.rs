@@ -167,6 +167,13 @@ impl TimeZone {
         day.checked_add_days(Days::new(1)).map_or(Timestamp::EPOCH, |next| self.start_of(next))
     }
 
+    /// The first instant of an hour, as [`TimeZone::hour_of`] wrote it in whatever zone.
+    #[must_use]
+    pub fn start_of_hour(text: &str) -> Option<Timestamp> {
+        let at = DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z").ok()?;
+        Timestamp::from_millis(at.timestamp_millis())
+    }
+
     /// The hour an instant falls into, as local time with its offset: `2026-05-23T10:00+09:00`.
     /// The offset keeps the two hours apart that a clock put back shows twice.
     #[must_use]

@@ -39,6 +39,23 @@ pub struct Tallied {
     pub corrections: Hours,
 }
 
+/// What the facts of an event say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recount {
+    /// By hour of the event's zone.
+    pub hours: Hours,
+    /// Items of the whole table that can't be read; the consumer could not count them either.
+    pub unreadable: usize,
+}
+
+impl Recount {
+    fn count(&mut self, stored: Stored, event: &Event) {
+        if let Some(tick) = counted_of(stored, event) {
+            self.hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick.what);
+        }
+    }
+}
+
 /// Where the counts of one shard are.
 #[derive(Debug, Clone)]
 pub struct ShardCounts {
@@ -74,20 +91,24 @@ impl Store {
 
     /// Counts the facts of one event anew, by a consistent Scan of the whole table; tells after each page how many
     /// items were read.
-    pub async fn count_facts(&self, event: &Event, mut read_so_far: impl FnMut(usize)) -> Result<Hours, StoreError> {
+    pub async fn count_facts(&self, event: &Event, mut read_so_far: impl FnMut(usize)) -> Result<Recount, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.main).consistent_read(true);
         let mut pages = scan.into_paginator().send();
-        let (mut hours, mut read) = (Hours::new(), 0);
+        let (mut recount, mut read) = (Recount::default(), 0);
         while let Some(page) = pages.next().await {
             for item in page?.items.unwrap_or_default() {
                 read += 1;
-                if let Some(tick) = counted_of(items::decode(item)?, event) {
-                    hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick.what);
+                match items::decode(item) {
+                    Ok(stored) => recount.count(stored, event),
+                    Err(unreadable) => {
+                        tracing::error!(error = &unreadable as &dyn std::error::Error, "an item can't be counted");
+                        recount.unreadable += 1;
+                    }
                 }
             }
             read_so_far(read);
         }
-        Ok(hours)
+        Ok(recount)
     }
 
     /// Adds a difference to an hour's correction, on condition that it is still the one that was seen (so that two who

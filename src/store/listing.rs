@@ -124,8 +124,7 @@ impl Store {
         stamp_id: &StampId,
         wanted: &Wanted,
     ) -> Result<Page<Holder>, StoreError> {
-        let shards = Shard::all(event.index_shards);
-        let partitions = shards.map(|shard| keys::holders_partition(&event.event_id, stamp_id, shard)).collect();
+        let partitions = holders_partitions(event, stamp_id);
         let merge = self.merge(Index::Gsi2, partitions, SortKeys::within(Span::default()), wanted.direction);
         page(merge, wanted, |item| holder(&item).map(Some)).await
     }
@@ -167,7 +166,13 @@ impl Store {
 }
 
 fn users_partitions(event: &Event) -> Vec<String> {
-    Shard::all(event.index_shards).map(|shard| keys::users_partition(&event.event_id, shard)).collect()
+    let shards = Shard::all(event.all_index_shards()).into_iter();
+    shards.map(|shard| keys::users_partition(&event.event_id, shard)).collect()
+}
+
+fn holders_partitions(event: &Event, stamp_id: &StampId) -> Vec<String> {
+    let shards = Shard::all(event.all_index_shards()).into_iter();
+    shards.map(|shard| keys::holders_partition(&event.event_id, stamp_id, shard)).collect()
 }
 
 /// Takes a page off a merged list, and looks one row further to know whether there is more.

@@ -4,8 +4,8 @@ use crate::domain::time::Timestamp;
 use crate::line::messaging::PushError;
 use crate::store::StoreError;
 
-use super::{Call, Parts, Pass, RETRY_LIMIT, Tries, pass::Verdict};
-use crate::delivery::channel::{Channel, HoldReason};
+use super::{Call, Parts, Pass, Path, RETRY_LIMIT, Tries, pass::Verdict};
+use crate::delivery::channel::{Channel, HoldReason, retries};
 
 impl Parts {
     /// Sorts a failed push: whose trouble is it, and may the message have been accepted?
@@ -28,7 +28,7 @@ impl Parts {
             }
             PushError::MonthlyLimit if self.is_used_up(channel).await => {
                 channel.hold(HoldReason::MonthlyLimit, self.clock.uptime(), self.clock.now());
-                self.hold_if_needed(call, tried_at, HoldReason::MonthlyLimit).await
+                self.hold_if_needed(call, tries, tried_at, HoldReason::MonthlyLimit).await
             }
             PushError::MonthlyLimit | PushError::RateLimited | PushError::Unreachable(_) => {
                 self.again(channel, call, tries, tried_at).await
@@ -42,7 +42,7 @@ impl Parts {
             PushError::Unauthorized { status, message } => {
                 tracing::warn!(channel = %channel.name, status, said = message, "LINE refuses the channel access token");
                 channel.hold(HoldReason::NotAuthorized, self.clock.uptime(), self.clock.now());
-                self.hold_if_needed(call, tried_at, HoldReason::NotAuthorized).await
+                self.hold_if_needed(call, tries, tried_at, HoldReason::NotAuthorized).await
             }
         }
     }
@@ -56,13 +56,16 @@ impl Parts {
         tried_at: Option<Timestamp>,
     ) -> Result<Pass, StoreError> {
         channel.failed(self.clock.uptime(), self.clock.now());
-        metrics::counter!("stamp_rally_push_retries_total", "channel" => channel.name.to_string()).increment(1);
+        retries(&channel.name).increment(1);
         let too_old = self.clock.now().since(call.since) > RETRY_LIMIT;
         if tried_at.is_some() && too_old {
-            return self.park(call, tried_at, Verdict::unknown()).await;
+            return self.park(call, tried_at, self.unknown(tried_at)).await;
         }
         if too_old || tries.out_of_patience || channel.held().is_some() {
-            return self.hold_if_needed(call, tried_at, HoldReason::LineUnavailable).await;
+            if channel.held().is_none() && call.path == Path::Ordinary {
+                tracing::warn!(channel = %channel.name, "LINE has not taken a notice for long: it is held");
+            }
+            return self.hold_if_needed(call, tries, tried_at, HoldReason::LineUnavailable).await;
         }
         Ok(Pass::Again)
     }

@@ -3,7 +3,7 @@
 use crate::domain::{
     fact::{Facts, UserStamp},
     ids::StampId,
-    notice::{NoticeKey, NoticeStatus, ParkedState, Subject},
+    notice::{NoticeKey, NoticeStatus, Parked, ParkedState, Subject},
     time::Timestamp,
 };
 
@@ -34,6 +34,14 @@ pub(super) fn still_due(facts: &Facts, call: &Call) -> Result<Option<Timestamp>,
         (Some(NoticeStatus::Parked(parked)), Path::Held) if parked.state == ParkedState::Held => Ok(parked.tried_at),
         (Some(NoticeStatus::Parked(parked)), _) => Err(Outcome::Parked(parked.state)),
         (Some(NoticeStatus::Waiting { tried_at }), Path::Ordinary) => Ok(*tried_at),
+    }
+}
+
+/// How the notice is held, if it is.
+pub(super) fn held_as(facts: &Facts, call: &Call) -> Option<Parked> {
+    match facts.notice(&call.notice.key) {
+        Some(NoticeStatus::Parked(parked)) if parked.state == ParkedState::Held => Some(parked.clone()),
+        _ => None,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::store::{StoreError, notices::Marked, rallies::Rally};
 
 use super::{
     Call, Delivery, Parts, Pass, Path, RETRY_LIMIT, Tries,
-    matter::{Matter, comes_too_early, has_held, still_due},
+    matter::{Matter, comes_too_early, has_held, held_as, still_due},
 };
 use crate::delivery::{
     Outcome,
@@ -37,16 +37,12 @@ impl Verdict {
         Self { state: ParkedState::Held, reason: Some(reason.as_str().to_owned()), error: None }
     }
 
-    pub fn unknown() -> Self {
-        Self { state: ParkedState::Unknown, reason: Some("retry_key_expired".to_owned()), error: None }
-    }
-
     /// `status` 0: the message never left.
     pub fn failed(status: u16, message: String, at: Timestamp) -> Self {
         Self { state: ParkedState::Failed, reason: None, error: Some(PushRefused { status, message, at }) }
     }
 
-    fn of(state: ParkedState, reason: &str) -> Self {
+    pub fn of(state: ParkedState, reason: &str) -> Self {
         Self { state, reason: Some(reason.to_owned()), error: None }
     }
 }
@@ -72,6 +68,7 @@ impl Parts {
             return self.park(call, None, verdict).await;
         };
         let Some(channel) = self.channels.find(&rally.event.channel) else {
+            tracing::warn!(channel = %rally.event.channel, "no such channel is configured: its notices are held");
             return self.hold(call, tries, HoldReason::ChannelUnknown).await;
         };
         let Ok(_permit) = channel.permits.acquire().await else { return Ok(Pass::Done(Outcome::Wait)) };
@@ -91,6 +88,7 @@ impl Parts {
             Ok(tried_at) => tried_at.or(tries.ambiguous),
             Err(outcome) => return Ok(Pass::Done(outcome)),
         };
+        tries.held = held_as(&facts, call);
         let Some(matter) = Matter::of(&facts, &call.notice.key, tried_at) else {
             let verdict = Verdict::failed(0, "the stamp it tells of is gone".to_owned(), self.clock.now());
             return self.park(call, tried_at, verdict).await;
@@ -112,7 +110,7 @@ impl Parts {
             Err(verdict) => return self.park(call, tried_at, verdict).await,
         };
         if let Try::No(reason) = channel.may_try(self.clock.uptime()) {
-            return self.hold_if_needed(call, tried_at, reason).await;
+            return self.hold_if_needed(call, tries, tried_at, reason).await;
         }
         self.push(channel, call, tries, &matter, &message).await
     }
@@ -203,22 +201,28 @@ impl Parts {
         Ok(Pass::Done(outcome))
     }
 
-    /// Parks a notice as held; one that is held stays so, with no write.
+    /// Parks a notice as held. One that is held stays so since when it was; what it is held for is written anew if that
+    /// has changed, or people would mend the wrong thing.
     pub(super) async fn hold_if_needed(
         &self,
         call: &Call,
+        tries: &Tries,
         tried_at: Option<Timestamp>,
         reason: HoldReason,
     ) -> Result<Pass, StoreError> {
-        match call.path {
-            Path::Held => Ok(Pass::Done(Outcome::Parked(ParkedState::Held))),
-            Path::Ordinary => self.park(call, tried_at, Verdict::held(reason)).await,
+        if call.path == Path::Ordinary {
+            return self.park(call, tried_at, Verdict::held(reason)).await;
         }
+        if let Some(held) = tries.held.as_ref().filter(|held| held.reason.as_deref() != Some(reason.as_str())) {
+            let parked = Parked { reason: Some(reason.as_str().to_owned()), ..held.clone() };
+            self.store.park(&call.notice, call.path.state(), &parked).await?;
+        }
+        Ok(Pass::Done(Outcome::Parked(ParkedState::Held)))
     }
 
     /// Holds a notice whose facts were not read.
     pub(super) async fn hold(&self, call: &Call, tries: &Tries, reason: HoldReason) -> Result<Pass, StoreError> {
-        self.hold_if_needed(call, tries.ambiguous, reason).await
+        self.hold_if_needed(call, tries, tries.ambiguous, reason).await
     }
 
     /// Writes down that an attempt ended without a clear answer, before the next one is made.
@@ -238,6 +242,13 @@ impl Parts {
         Ok(())
     }
 
+    /// It may have been accepted. Either LINE has forgotten the key of its first attempt, or that isn't certain: an
+    /// attempt was noted lately, but the notice is so old that there may have been others before.
+    pub(super) fn unknown(&self, tried_at: Option<Timestamp>) -> Verdict {
+        let lately = tried_at.is_some_and(|at| self.clock.now().since(at) <= RETRY_LIMIT);
+        Verdict::of(ParkedState::Unknown, if lately { "retry_key_uncertain" } else { "retry_key_expired" })
+    }
+
     /// Whether it must not be tried (again) automatically.
     fn too_late(&self, call: &Call, rally: &Rally, matter: &Matter<'_>) -> Option<Verdict> {
         let now = self.clock.now();
@@ -247,7 +258,7 @@ impl Parts {
             None => call.doubtful && old(call.since),
         };
         if may_be_accepted {
-            return Some(Verdict::unknown());
+            return Some(self.unknown(matter.tried_at));
         }
         // A resend that was asked for after the end was not parked when the event ended.
         let asked_after = matter.number > 0 && rally.event.window.is_over(call.since);

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::domain::{counts::Tick, time::Timestamp};
-use crate::store::stream::{Change, Iterator, Record, RecordsPage, Start, StreamError};
+use crate::store::stream::{Change, Iterator, Record, RecordsPage, ShardId, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
 use crate::delivery::{
@@ -39,6 +39,11 @@ const AFTERWARDS_MS: i64 = 60_000;
 
 /// An iterator if there is a good one, and the page.
 pub(super) type Page = (Option<Iterator>, Result<RecordsPage, StreamError>);
+
+/// How often a shard lost records before they were read.
+pub(super) fn lost(shard: &ShardId) -> metrics::Counter {
+    metrics::counter!("stamp_rally_stream_lost_total", "shard" => shard.to_string())
+}
 
 /// Where a shard is read, and when next.
 pub(super) struct Reading {
@@ -165,7 +170,7 @@ impl Shard {
 
     /// What the holder before may have tried can't be read again: `reconcile` must know.
     fn cut_off(&mut self) {
-        metrics::counter!("stamp_rally_stream_lost_total", "shard" => self.id().to_string()).increment(1);
+        lost(self.id()).increment(1);
         self.reached.doubtful.extend(self.coverage.cut_off());
     }
 

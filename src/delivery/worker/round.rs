@@ -125,6 +125,9 @@ impl AtWork {
         let after = if comes { self.context.times.round + SECOND } else { SECOND };
         let rate = self.context.delivery.settings().pushes_per_second;
         self.context.delivery.set_share(plan.share_of(rate), after);
+        if self.holds && !holds {
+            self.context.delivery.parts.channels.forget();
+        }
         self.holds = holds;
     }
 

@@ -1,5 +1,9 @@
 //! Events and stamp masters.
 
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
 use crate::domain::{
     event::{Event, IndexShards, Window},
     stamp::{StampMaster, StampOrder},
@@ -21,6 +25,11 @@ impl Entity for Event {
 
     fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
         let (starts_at, ends_at) = (item.required("startsAt")?, item.required("endsAt")?);
+        let former: BTreeSet<IndexShards> = match item.json("formerIndexShards")? {
+            Some(former) => serde_json::from_value(former)
+                .map_err(|error| item.unreadable("formerIndexShards", error.to_string()))?,
+            None => BTreeSet::new(),
+        };
         Ok(Self {
             event_id: item.required("eventId")?,
             name: item.required("name")?,
@@ -29,6 +38,7 @@ impl Entity for Event {
             channel: item.required("channel")?,
             liff_id: item.optional("liffId")?,
             index_shards: item.number("indexShards")?.unwrap_or(IndexShards::ONE),
+            former_index_shards: former,
             completion_message_content: item.json("completionMessageContent")?.filter(|message| !message.is_null()),
             created_at: item.required("createdAt")?,
             updated_at: item.required("updatedAt")?,
@@ -39,6 +49,7 @@ impl Entity for Event {
 /// An event as its item.
 pub(in super::super) fn event(event: &Event) -> Item {
     let listed = Gsi1Key::Event { starts_at: event.window.starts_at(), event_id: event.event_id.clone() };
+    let former = Some(&event.former_index_shards).filter(|former| !former.is_empty());
     Writer::entity(event)
         .text("eventId", &event.event_id)
         .text("name", event.name.as_str())
@@ -48,6 +59,7 @@ pub(in super::super) fn event(event: &Event) -> Item {
         .text("channel", &event.channel)
         .some("liffId", event.liff_id.as_ref(), |item, name, id| item.text(name, id.as_str()))
         .number("indexShards", event.index_shards.count())
+        .some("formerIndexShards", former, |item, name, former| item.json(name, &json!(former)))
         .some("completionMessageContent", event.completion_message_content.as_ref(), Writer::json)
         .text("createdAt", event.created_at)
         .text("updatedAt", event.updated_at)

@@ -1,5 +1,7 @@
 //! The stored form of every item, attribute by attribute, as DynamoDB JSON.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -71,6 +73,7 @@ fn rally() -> Event {
         channel: "main".parse().unwrap(),
         liff_id: None,
         index_shards: IndexShards::ONE,
+        former_index_shards: BTreeSet::new(),
         completion_message_content: None,
         created_at: at("2026-05-01T00:00:00.000Z"),
         updated_at: at("2026-05-02T00:00:00.000Z"),
@@ -94,6 +97,7 @@ fn an_event_is_pinned() {
     let full = Event {
         liff_id: Some(LiffId::try_from("1234567890-AbcdEfgh".to_owned()).unwrap()),
         index_shards: shards(8),
+        former_index_shards: [shards(1), shards(4)].into(),
         completion_message_content: Some(json!({"type": "flex", "altText": "", "contents": {"flex": 2, "url": null}})),
         ..rally()
     };
@@ -101,6 +105,7 @@ fn an_event_is_pinned() {
         rally_json(),
         json!({
             "liffId": {"S": "1234567890-AbcdEfgh"}, "indexShards": {"N": "8"},
+            "formerIndexShards": {"L": [{"N": "1"}, {"N": "4"}]},
             "completionMessageContent": {"M": {
                 "type": {"S": "flex"}, "altText": {"S": ""},
                 "contents": {"M": {"flex": {"N": "2"}, "url": {"NULL": true}}},

@@ -1,6 +1,6 @@
 //! Over which index partitions an event's people are spread.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use sha2::{Digest, Sha256};
 
@@ -8,7 +8,7 @@ use crate::domain::{event::IndexShards, ids::LineUserId};
 
 /// Which of an event's index partitions somebody's entries are in. An event of one partition has no
 /// number in its keys, as in the source article.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard(Option<u8>);
 
 impl Shard {
@@ -24,10 +24,15 @@ impl Shard {
         Self(u8::try_from(number % u64::from(shards.count())).ok())
     }
 
-    /// All shards of an event.
-    pub fn all(shards: IndexShards) -> impl Iterator<Item = Self> {
-        let numbered = shards != IndexShards::ONE;
-        (0..shards.count()).map(move |number| Self(numbered.then_some(number)))
+    /// All shards of an event, each once, whatever it was spread over in its time ([`Event::all_index_shards`]).
+    ///
+    /// [`Event::all_index_shards`]: crate::domain::event::Event::all_index_shards
+    pub fn all(shards: impl IntoIterator<Item = IndexShards>) -> BTreeSet<Self> {
+        let of = |shards: IndexShards| {
+            let numbered = shards != IndexShards::ONE;
+            (0..shards.count()).map(move |number| Self(numbered.then_some(number)))
+        };
+        shards.into_iter().flat_map(of).collect()
     }
 
     /// Every shard that any event could have.

@@ -9,9 +9,9 @@ use crate::domain::{
 use super::{
     super::{
         Store, StoreError,
-        keys::{self, Shard, SortKeys},
+        keys::{self, SortKeys},
     },
-    Direction, Index,
+    Direction, Index, holders_partitions,
     merge::Merge,
     users_partitions,
 };
@@ -45,8 +45,7 @@ impl Store {
     /// Everybody who acquired a stamp up to a moment, that one included.
     #[must_use]
     pub fn holding(&self, event: &Event, stamp_id: &StampId, until: Timestamp) -> People {
-        let shards = Shard::all(event.index_shards);
-        let partitions = shards.map(|shard| keys::holders_partition(&event.event_id, stamp_id, shard)).collect();
+        let partitions = holders_partitions(event, stamp_id);
         People(self.merge(Index::Gsi2, partitions, up_to(until), Direction::Asc))
     }
 }

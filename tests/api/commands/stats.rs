@@ -1,5 +1,9 @@
 //! `stamp-rally stats show|rebuild`.
 
+use std::process::Stdio;
+
+use stamp_rally::domain::time::MachineClock;
+
 use super::{
     reconcile::{TARO, acquired, line_of},
     *,
@@ -31,17 +35,75 @@ async fn what_was_never_counted_is_counted_from_the_facts_and_what_was_counted_t
     assert_eq!(desk.run(&["stats", "rebuild", ID]).done(), format!("equal: {both}\n"));
 
     // Now somebody does consume it, and counts the same facts as they come.
-    let mut consumer = desk.command(&["consume"]).spawn().unwrap();
     let twice = "4 registrations, 0 completed cards, stamps [001: 4]";
+    are_counted(&desk, twice).await;
+    let rebuilt = desk.run(&["stats", "rebuild", ID]).done();
+    assert!(rebuilt.contains(&format!("facts {both}, counted {twice}: corrected")), "{rebuilt}");
+    assert_eq!(desk.run(&["stats", "rebuild", ID]).done(), format!("equal: {both}\n"));
+}
+
+/// Both are counted by a consumer, which is gone afterwards.
+async fn are_counted(desk: &Desk, words: &str) {
+    let mut consumer = desk.command(&["consume"]).stderr(Stdio::null()).spawn().unwrap();
     eventually("both are counted", async || {
-        desk.run(&["stats", "show", ID]).done().ends_with(&format!("in all  {twice}\n")).then_some(())
+        desk.run(&["stats", "show", ID]).done().ends_with(&format!("in all  {words}\n")).then_some(())
     })
     .await;
     consumer.kill().unwrap();
     consumer.wait().unwrap();
+}
+
+#[tokio::test]
+async fn hours_that_were_counted_in_another_time_zone_move_as_a_whole() {
+    let mut desk = Desk::with_rally();
+    let _line = line_of(&mut desk);
+    let both = "2 registrations, 0 completed cards, stamps [001: 1]";
+    acquired(&desk, HANAKO, None).await;
+    let now = MachineClock::start().now();
+    desk.register(TARO, &now.to_string()).await;
+    are_counted(&desk, both).await;
+    desk.apply(&desk.rally(&[("Asia/Tokyo", "Asia/Kolkata")])).done();
+    // Taro came just now: where he is to be counted is still in motion, so nothing is taken from where he was.
+    let rebuilt = desk.run(&["stats", "rebuild", ID]);
+    assert_eq!(rebuilt.code, 1, "{rebuilt:?}");
+    assert_eq!(rebuilt.out.matches("still in motion (of another time zone)").count(), 2, "{rebuilt:?}");
+    assert!(desk.run(&["stats", "show", ID]).done().ends_with(&format!("in all  {both}\n")));
+}
+
+#[tokio::test]
+async fn hours_of_another_time_zone_that_are_over_are_corrected() {
+    let mut desk = Desk::with_rally();
+    let _line = line_of(&mut desk);
+    acquired(&desk, HANAKO, None).await;
+    let one = "1 registrations, 0 completed cards, stamps [001: 1]";
+    are_counted(&desk, one).await;
+    desk.apply(&desk.rally(&[("Asia/Tokyo", "Asia/Kolkata")])).done();
     let rebuilt = desk.run(&["stats", "rebuild", ID]).done();
-    assert!(rebuilt.contains(&format!("facts {both}, counted {twice}: corrected")), "{rebuilt}");
-    assert_eq!(desk.run(&["stats", "rebuild", ID]).done(), format!("equal: {both}\n"));
+    assert_eq!(
+        rebuilt,
+        format!(
+            "2026-05-23T15:00+05:30  facts {one}, counted nothing: corrected\n\
+             {HOUR}  facts nothing, counted {one}: corrected (of another time zone)\n\
+             2 hours corrected; now equal: {one}\n"
+        )
+    );
+    assert_eq!(desk.run(&["stats", "rebuild", ID]).done(), format!("equal: {one}\n"));
+}
+
+#[tokio::test]
+async fn an_item_that_cannot_be_read_does_not_keep_the_others_from_being_counted() {
+    let desk = Desk::with_rally();
+    acquired(&desk, HANAKO, None).await;
+    acquired(&desk, TARO, None).await;
+    let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let bare = bare.key("PK", AttributeValue::S(format!("EVENT#{ID}#USER#{TARO}")));
+    let bare = bare.key("SK", AttributeValue::S("STAMP#001".to_owned()));
+    bare.update_expression("REMOVE acquiredAt").send().await.unwrap();
+    let rebuilt = desk.run(&["stats", "rebuild", ID]);
+    assert_eq!(rebuilt.code, 1, "{rebuilt:?}");
+    assert!(rebuilt.out.ends_with("now equal: 2 registrations, 0 completed cards, stamps [001: 1]\n"), "{rebuilt:?}");
+    assert!(rebuilt.err.contains("1 items of the table can't be read"), "{rebuilt:?}");
+    assert!(rebuilt.err.contains("acquiredAt"), "the log names it: {rebuilt:?}");
 }
 
 #[test]

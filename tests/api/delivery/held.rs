@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use stamp_rally::{delivery::Outcome, domain::notice::ParkedState};
+use stamp_rally::{
+    delivery::Outcome,
+    domain::notice::{NoticeStatus, ParkedState},
+};
 
 use super::house::{House, message};
 
@@ -27,6 +30,28 @@ async fn when_the_months_messages_are_used_up_notices_are_held_and_drained_when_
     worker.run_until_idle().await.unwrap();
     assert_eq!((taro.phone().len(), taro.state("001").await), (1, "sent".to_owned()));
     assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
+}
+
+#[tokio::test]
+async fn what_a_notice_is_held_for_is_what_holds_it_now() {
+    let house = House::open("what_a_notice_is_held_for").await;
+    house.pushes_fail(json!({ "kind": "expired_token", "channel": "main" })).await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    let NoticeStatus::Parked(first) = hanako.notice("001").await else { panic!("it is parked") };
+    assert_eq!(first.reason.as_deref(), Some("not_authorized"));
+    house.heal().await;
+    house.pushes_fail(json!({ "kind": "status", "code": 500 })).await;
+    house.pass(house.settings.hold_probe);
+    worker.run_until_idle().await.unwrap();
+    let NoticeStatus::Parked(now) = hanako.notice("001").await else { panic!("it is parked") };
+    assert_eq!((now.reason.as_deref(), now.since), (Some("line_unavailable"), first.since));
+    house.heal().await;
+    house.pass(house.settings.hold_probe);
+    worker.run_until_idle().await.unwrap();
+    assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("sent", 1));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use stamp_rally::{
     domain::{
-        event::Event,
+        event::{Event, EventChange},
         notice::{NoticeId, NoticeKey, Parked, ParkedState},
         time::{Span, TimeZone, Timestamp},
     },
@@ -155,6 +155,28 @@ async fn many_shards_are_one_list_and_each_is_asked_once_a_page() {
     desk.wire();
     desk.page(&event, Span::default(), &wanted(Direction::Asc, 20, None)).await;
     assert_eq!(desk.wire(), ["8 × Query line-event/GSI1"]);
+}
+
+/// A server that had not heard of the change yet registered them.
+#[tokio::test]
+async fn whoever_registered_under_the_index_shards_of_before_is_listed_with_the_others() {
+    let desk = Desk::open("former shards").await;
+    let before = rally(1);
+    let change = EventChange { index_shards: Some(rally(4).index_shards), ..EventChange::default() };
+    let now = change.apply(&before, evening(0)).unwrap();
+    for number in 0..10 {
+        let seen_by_its_server = if number % 3 == 0 { &before } else { &now };
+        desk.registers(seen_by_its_server, number, evening(i64::from(number))).await;
+        let stamp = claim(&somebody(number), "001", "r", evening(i64::from(number)));
+        desk.store.acquire(&stamp, seen_by_its_server.index_shards).await.unwrap();
+    }
+    desk.store.put_event(&now, None).await.unwrap();
+    let now = desk.store.event(&now.event_id).await.unwrap().unwrap();
+    assert_eq!(desk.pages(&now, Direction::Asc, 3).await.concat(), (0..10).collect::<Vec<_>>());
+    let holders = desk.store.holders(&now, &"001".parse().unwrap(), &wanted(Direction::Asc, 99, None)).await.unwrap();
+    assert_eq!(holders.rows.len(), 10);
+    let mut people = desk.store.holding(&now, &"001".parse().unwrap(), evening(99));
+    assert_eq!(people.some(99).await.unwrap().len(), 10, "and reconcile finds them");
 }
 
 #[tokio::test]
