@@ -56,10 +56,11 @@ pub struct DevArgs {
     engine: SocketAddr,
 }
 
-impl Default for DevArgs {
-    fn default() -> Self {
+impl DevArgs {
+    /// Those of a call without a command, which may name a configuration file all the same.
+    pub(super) fn alone(config: Option<PathBuf>) -> Self {
         let parsed = <DevAlone as clap::Parser>::parse_from(["stamp-rally"]);
-        parsed.command
+        Self { config: config.or(parsed.command.config), ..parsed.command }
     }
 }
 

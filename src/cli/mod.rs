@@ -42,7 +42,7 @@ pub fn run() -> ExitCode {
         Ok(args) => args,
         Err(answer) => return show(&answer),
     };
-    let Some(command) = args.command.or_else(Command::alone) else {
+    let Some(command) = args.into_command() else {
         let _ = writeln!(io::stderr(), "{}", Args::command().render_help());
         return ExitCode::from(USAGE);
     };

@@ -97,7 +97,13 @@ fn a_call_that_can_not_be_understood_is_answered_with_usage() {
         let run = command.args(arguments).env_clear().stdin(Stdio::null()).output().unwrap();
         (run.status.code(), String::from_utf8(run.stderr).unwrap())
     };
-    for wrong in [&["sreve"][..], &["dev", "--port", "80"], &["dev", "--line", "here"], &["serve", "now"]] {
+    for wrong in [
+        &["sreve"][..],
+        &["dev", "--port", "80"],
+        &["dev", "--line", "here"],
+        &["serve", "now"],
+        &["--config", "a.toml", "serve"],
+    ] {
         let (code, said) = run(wrong);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.starts_with("error: "), "{said}");
