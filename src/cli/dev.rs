@@ -163,7 +163,8 @@ async fn seed(data: &Path, settings: &Settings, clients: &Clients) -> anyhow::Re
     let file = event_file::read(&folder.join(DEMO_FILES[0].0), &folder.join("flex_templates"))?;
     let store = Store::new(clients.table.clone(), store::table_names(settings));
     if store.event(&DEMO_EVENT.parse()?).await?.is_none() {
-        event::apply(&store, &["main"], &[file], MachineClock::start().now(), &mut io::sink()).await?;
+        let now = MachineClock::start().now();
+        event::apply(&store, &["main"], &[file], now, event::Means::Writing, &mut io::sink()).await?;
     }
     Ok(())
 }
