@@ -37,8 +37,13 @@ async fn participants_are_listed_by_days_of_the_events_zone() {
     );
     assert_eq!(
         desk.run(&["users", "list", ID, "--from", "2026-05-24", "--to", "2026-05-23"]).refused(),
-        "stamp-rally: --to: must be later than --from"
+        "stamp-rally: --to: must end after --from begins (a day ends when it is over)"
     );
+    for bad in ["0", "-1", "many"] {
+        let told = desk.run(&["users", "list", ID, &format!("--limit={bad}")]);
+        assert_eq!(told.code, 2);
+        assert!(told.err.contains("--limit") && told.err.contains("must be a whole number, 1 or more"), "{told:?}");
+    }
 }
 
 #[tokio::test]
