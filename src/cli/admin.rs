@@ -92,7 +92,9 @@ mod tests {
 
     fn call(arguments: &[&str]) -> Vec<String> {
         let arguments = ["stamp-rally", "admin", "token", "new"].iter().chain(arguments);
-        let Some(Command::Admin(command)) = Args::try_parse_from(arguments).unwrap().command else { unreachable!() };
+        let Some(Command::Admin(command)) = Args::try_parse_from(arguments).unwrap().into_command() else {
+            unreachable!()
+        };
         let (mut out, mut notes) = (Vec::new(), Vec::new());
         execute(command, &mut out, &mut notes).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()

@@ -22,11 +22,26 @@ use super::{
 
 /// The backend of a stamp rally inside LINE.
 #[derive(Debug, clap::Parser)]
-#[command(name = "stamp-rally", version)]
+#[command(name = "stamp-rally", version, args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// Configuration file of a call without a command; a command takes its own: `stamp-rally COMMAND --config FILE`
+    #[cfg(feature = "dev")]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    command: Option<Command>,
+}
+
+impl Args {
+    /// What to do. A call without a command means `dev`, where it is built in.
+    #[must_use]
+    pub fn into_command(self) -> Option<Command> {
+        #[cfg(feature = "dev")]
+        return Some(self.command.unwrap_or_else(|| Command::Dev(DevArgs::alone(self.config))));
+        #[cfg(not(feature = "dev"))]
+        return self.command;
+    }
 }
 
 /// The commands, each in the file of its name.
@@ -60,17 +75,6 @@ pub enum Command {
     Table(TableArgs),
     /// Participants by registration time
     Users(UsersArgs),
-}
-
-impl Command {
-    /// What a call without a command does: `dev`, where it is built in.
-    #[must_use]
-    pub fn alone() -> Option<Self> {
-        #[cfg(feature = "dev")]
-        return Some(Self::Dev(DevArgs::default()));
-        #[cfg(not(feature = "dev"))]
-        return None;
-    }
 }
 
 /// For commands that need the settings: `#[command(flatten)]`.

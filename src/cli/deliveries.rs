@@ -35,7 +35,7 @@ pub struct DeliveriesArgs {
 /// What became of notices.
 #[derive(Debug, clap::Subcommand)]
 enum DeliveriesCommand {
-    /// List those in a state: to whom, what, since when, why
+    /// List those in a state: to whom, what, since when, why, and whether LINE may have accepted it all the same
     List {
         /// The event's id
         #[arg(value_name = "EVENT")]
@@ -98,7 +98,8 @@ async fn list(store: &Store, event: &Event, state: ParkedState, out: &mut impl W
     }
 }
 
-/// Person, what, since when (in the event's zone), who asked for it (a resend), why. Nothing for a notice that has left
+/// Person, what, since when (in the event's zone), who asked for it (a resend), why, and when LINE may have accepted it.
+/// Nothing for a notice that has left
 /// the state meanwhile, which the index may show a moment longer.
 fn row(event: &Event, fact: &Fact) -> Option<String> {
     let (key, status) = fact.notice()?;
@@ -109,5 +110,6 @@ fn row(event: &Event, fact: &Fact) -> Option<String> {
     };
     let (person, since) = (fact.line_user_id(), parked.since.in_zone(event.time_zone));
     let (what, why) = (words::subject(&key), words::why(parked));
-    Some(format!("{:<33}  {what:<20}  since {since}  {asked}{why}", person.as_str()))
+    let tried = words::tried(parked.tried_at, event.time_zone).map_or_else(String::new, |tried| format!("; {tried}"));
+    Some(format!("{:<33}  {what:<20}  since {since}  {asked}{why}{tried}", person.as_str()))
 }

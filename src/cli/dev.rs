@@ -34,6 +34,7 @@ const DEMO_FILES: [(&str, &str); 4] = [
     ("flex_templates/stamp-acquired.json", include_str!("../../flex_templates/stamp-acquired.json")),
     ("flex_templates/stamp-acquired-last.json", include_str!("../../flex_templates/stamp-acquired-last.json")),
 ];
+const TEMPLATES: &str = "flex_templates";
 const DEMO_EVENT: &str = "stamp-rally-202606";
 /// Somebody to play with, and what the demo's organiser signs in with. Both are worth nothing elsewhere.
 const HANAKO: &str = "U00000000000000000000000000000001";
@@ -56,10 +57,11 @@ pub struct DevArgs {
     engine: SocketAddr,
 }
 
-impl Default for DevArgs {
-    fn default() -> Self {
+impl DevArgs {
+    /// Those of a call without a command, which may name a configuration file all the same.
+    pub(super) fn alone(config: Option<PathBuf>) -> Self {
         let parsed = <DevAlone as clap::Parser>::parse_from(["stamp-rally"]);
-        parsed.command
+        Self { config: config.or(parsed.command.config), ..parsed.command }
     }
 }
 
@@ -151,20 +153,31 @@ fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
     Ok(Engine::start(listener, Storage::File(command.data.join("engine.db")))?)
 }
 
-/// Writes the demo rally, unless it is there: what somebody changed since stays.
+/// Writes the demo rally, unless it is there: what somebody changed since stays, and no file is looked at.
 async fn seed(data: &Path, settings: &Settings, clients: &Clients) -> anyhow::Result<()> {
+    let store = Store::new(clients.table.clone(), store::table_names(settings));
+    if store.event(&DEMO_EVENT.parse()?).await?.is_some() {
+        return Ok(());
+    }
+    let (file, templates) = demo_files(data)?;
+    let file = event_file::read(&file, &templates)?;
+    event::apply(&store, &["main"], &[file], MachineClock::start().now(), event::Means::Writing, &mut io::sink()).await
+}
+
+/// The demo's event file and the folder of its templates: those of the folder this is started in, which somebody may
+/// have changed since the program was built, or else the compiled-in ones, below the data folder.
+fn demo_files(data: &Path) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let (file, templates) = (Path::new("config").join(DEMO_FILES[0].0), PathBuf::from(TEMPLATES));
+    if file.is_file() && templates.is_dir() {
+        return Ok((file, templates));
+    }
     let folder = data.join("demo");
     for (path, text) in DEMO_FILES {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap_or(&folder))?;
         fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
-    let file = event_file::read(&folder.join(DEMO_FILES[0].0), &folder.join("flex_templates"))?;
-    let store = Store::new(clients.table.clone(), store::table_names(settings));
-    if store.event(&DEMO_EVENT.parse()?).await?.is_none() {
-        event::apply(&store, &["main"], &[file], MachineClock::start().now(), &mut io::sink()).await?;
-    }
-    Ok(())
+    Ok((folder.join(DEMO_FILES[0].0), folder.join(TEMPLATES)))
 }
 
 struct Welcome<'a> {

@@ -13,6 +13,7 @@ pub mod flex;
 pub mod lambda;
 pub mod logging;
 mod metrics;
+mod printed;
 pub mod reconcile;
 pub mod serve;
 pub mod service;
@@ -29,25 +30,28 @@ use std::{
 use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
+use printed::{OnceClosed, Printed};
 
 /// The exit code of a call that can't be understood, as clap has it.
 const USAGE: u8 = 2;
 
 /// Runs the command named by the process's arguments.
 ///
-/// 0: done. 1: it failed, one line on stderr says why. 2: the arguments can't be understood.
+/// 0: done, also where whoever read stdout has closed it (`| head -1`). 1: it failed, one line on stderr says why.
+/// 2: the arguments can't be understood.
 #[must_use]
 pub fn run() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(answer) => return show(&answer),
     };
-    let Some(command) = args.command.or_else(Command::alone) else {
+    let Some(command) = args.into_command() else {
         let _ = writeln!(io::stderr(), "{}", Args::command().render_help());
         return ExitCode::from(USAGE);
     };
     match on_runtime(command) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if printed::is_enough(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "stamp-rally: {}", one_line(&error));
             ExitCode::FAILURE
@@ -66,21 +70,23 @@ fn on_runtime(command: Command) -> anyhow::Result<()> {
 }
 
 async fn execute(command: Command) -> anyhow::Result<()> {
+    let stdout = |once_closed| Printed::to(io::stdout().lock(), once_closed);
     match command {
+        // A token that nobody could read is a failure.
         Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
         Command::Consume(args) => serve::consume(args).await,
-        Command::Deliveries(args) => deliveries::execute(args, &mut io::stdout().lock()).await,
+        Command::Deliveries(args) => deliveries::execute(args, &mut stdout(OnceClosed::GoOn)).await,
         #[cfg(feature = "dev")]
         Command::Dev(args) => dev::execute(args).await,
-        Command::Event(args) => event::execute(args, &mut io::stdout().lock()).await,
-        Command::Flex(command) => flex::execute(&command, &mut io::stdout().lock()),
+        Command::Event(args) => event::execute(args, &mut stdout(OnceClosed::GoOn)).await,
+        Command::Flex(command) => flex::execute(&command, &mut stdout(OnceClosed::GoOn)),
         #[cfg(feature = "lambda")]
         Command::Lambda(args) => lambda::execute(args).await,
-        Command::Reconcile(args) => reconcile::execute(args, &mut io::stdout().lock()).await,
+        Command::Reconcile(args) => reconcile::execute(args, &mut stdout(OnceClosed::GoOn)).await,
         Command::Serve(args) => serve::serve(args).await,
-        Command::Stats(args) => stats::execute(args, &mut io::stdout().lock()).await,
-        Command::Table(args) => table::execute(args, &mut io::stdout().lock()).await,
-        Command::Users(args) => users::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
+        Command::Stats(args) => stats::execute(args, &mut stdout(OnceClosed::GoOn)).await,
+        Command::Table(args) => table::execute(args, &mut stdout(OnceClosed::GoOn)).await,
+        Command::Users(args) => users::execute(args, &mut stdout(OnceClosed::Stop), &mut io::stderr()).await,
     }
 }
 

@@ -46,7 +46,7 @@ enum UsersCommand {
         #[command(flatten)]
         whom: Whom,
         /// At most so many
-        #[arg(long, default_value = "100")]
+        #[arg(long, default_value = "100", value_parser = one_or_more)]
         limit: NonZeroUsize,
     },
 }
@@ -74,12 +74,18 @@ enum Order {
     Desc,
 }
 
+fn one_or_more(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "must be a whole number, 1 or more")
+}
+
 impl Whom {
     fn span(&self, zone: TimeZone) -> anyhow::Result<Span> {
         let span = Span::parse(self.from.as_deref(), self.to.as_deref(), zone)
             .map_err(|error| anyhow::anyhow!("--{}: {}", error.what, error.rule))?;
         match (span.from, span.to) {
-            (Some(from), Some(to)) if from >= to => bail!("--to: must be later than --from"),
+            (Some(from), Some(to)) if from >= to => {
+                bail!("--to: must end after --from begins (a day ends when it is over)")
+            }
             _ => Ok(span),
         }
     }

@@ -62,6 +62,15 @@ impl Facts {
         }))
     }
 
+    /// When LINE may have accepted a notice of this stamp without our knowing: the newest such moment of all that are
+    /// unsent. `None` where each attempt had a clear answer.
+    #[must_use]
+    pub fn may_have_been_accepted_at(&self, stamp_id: &StampId) -> Option<Timestamp> {
+        let own = self.stamp(stamp_id).map(|stamp| &stamp.notice);
+        let resends = self.resends.iter().filter(|resend| resend.stamp_id == *stamp_id).map(|resend| &resend.notice);
+        own.into_iter().chain(resends).filter_map(tried_at).max()
+    }
+
     /// The notices that are done when LINE accepts this one: those of the same stamp before it that LINE has not
     /// accepted. Only a resend speaks for others.
     #[must_use]
@@ -90,6 +99,14 @@ fn is_on_its_way(status: &NoticeStatus) -> bool {
         NoticeStatus::None | NoticeStatus::Sent { .. } => false,
         NoticeStatus::Parked(parked) => parked.state == ParkedState::Held,
         NoticeStatus::Waiting { .. } => true,
+    }
+}
+
+fn tried_at(status: &NoticeStatus) -> Option<Timestamp> {
+    match status {
+        NoticeStatus::None | NoticeStatus::Sent { .. } => None,
+        NoticeStatus::Parked(parked) => parked.tried_at,
+        NoticeStatus::Waiting { tried_at } => *tried_at,
     }
 }
 
@@ -183,6 +200,22 @@ mod tests {
         let now = Timestamp::EPOCH.plus_millis(7);
         let resend = facts.resend(&"001".parse().unwrap(), "office", now).unwrap();
         assert_eq!((resend.requested_by.as_str(), resend.requested_at, resend.notice), ("office", now, waiting()));
+    }
+
+    #[test]
+    fn any_unsent_notice_of_a_stamp_may_be_on_the_phone() {
+        let tried = |at: i64| {
+            let tried_at = Some(Timestamp::EPOCH.plus_millis(at));
+            let NoticeStatus::Parked(parked) = parked(ParkedState::Failed) else { panic!() };
+            NoticeStatus::Parked(Parked { tried_at, ..parked })
+        };
+        let at = |facts: Vec<Fact>| {
+            let facts: Facts = facts.into_iter().collect();
+            facts.may_have_been_accepted_at(&"001".parse().unwrap()).map(Timestamp::as_millis)
+        };
+        assert_eq!(at(vec![stamp("001", tried(7)), again("001", 1, parked(ParkedState::Failed))]), Some(7));
+        assert_eq!(at(vec![stamp("001", tried(7)), again("001", 1, tried(9))]), Some(9));
+        assert_eq!(at(vec![stamp("001", parked(ParkedState::Failed)), stamp("002", tried(7))]), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Bodies: read up to a limit, then as JSON into an input type.
 
 use std::{
+    borrow::Cow,
     future::{Future, Ready, ready},
     pin::Pin,
     time::Duration,
@@ -22,6 +23,9 @@ use super::problem::ApiError;
 
 /// How long a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How many characters of a place in a body are told.
+const MOST_OF_A_PATH: usize = 100;
 
 /// What a body may be.
 pub(super) trait Input: DeserializeOwned + 'static {
@@ -151,12 +155,21 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
+        // Where the text isn't JSON the last step may be a name that was never read.
+        let path = path.trim_end_matches(['.', '?']);
         let rule = error.into_inner().to_string();
-        let says_where = path == "." || rule.starts_with(&path);
-        ApiError::InvalidRequest(if says_where { rule } else { format!("{path}: {rule}") })
+        ApiError::InvalidRequest(if rule.starts_with(path) { rule } else { format!("{}: {rule}", shortened(path)) })
     })?;
     json.end().map_err(|error| ApiError::InvalidRequest(error.to_string()))?;
     Ok(value)
+}
+
+/// A place as deep as somebody reads; the body may hold one as long as itself.
+fn shortened(path: &str) -> Cow<'_, str> {
+    match path.char_indices().nth(MOST_OF_A_PATH) {
+        None => Cow::Borrowed(path),
+        Some((end, _)) => Cow::Owned(format!("{}…", &path[..end])),
+    }
 }
 
 /// Reads a member that is there: `null` is a value like any other, and must fit the member's type.
@@ -214,6 +227,23 @@ mod tests {
             let refused = body(said, "").await.unwrap_err();
             assert!(refused.contains(rule), "{said}: {refused}");
         }
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Large {
+        #[serde(rename = "message")]
+        _message: serde_json::Value,
+    }
+
+    #[test]
+    fn a_broken_body_is_told_where_it_broke_in_a_line_that_somebody_reads() {
+        let refused = |text: &str| parse::<Large>(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(refused("{"), "EOF while parsing an object at line 1 column 1");
+        assert_eq!(refused(r#"{"message":{"#), "message: EOF while parsing an object at line 1 column 12");
+        assert_eq!(refused(r#"{"message":[{"a":{"#), "message[0].a: EOF while parsing an object at line 1 column 18");
+        let deep = refused(&format!(r#"{{"message":{}"#, r#"{"花":"#.repeat(90)));
+        let (path, _) = deep.split_once("…: EOF while parsing").unwrap();
+        assert!(path.starts_with("message.花.花") && path.chars().count() == 100, "{deep}");
     }
 
     #[actix_web::test]

@@ -20,7 +20,7 @@ pub struct ChannelSettings {
     /// What webhooks are signed with, newest first; several while one is replaced.
     #[serde(default, deserialize_with = "values::secrets")]
     pub channel_secrets: Vec<SecretString>,
-    #[serde(default, deserialize_with = "values::optional_secret")]
+    #[serde(default, deserialize_with = "values::optional_bearer")]
     access_token: Option<SecretString>,
     #[serde(default, deserialize_with = "optional_channel_id")]
     messaging_channel_id: Option<String>,

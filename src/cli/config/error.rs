@@ -27,7 +27,7 @@ impl fmt::Display for Source {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// A file that can't be read.
-    #[error("configuration file {path} can't be read: {source}")]
+    #[error("configuration file {path} can't be read")]
     File {
         /// The file as it was named.
         path: String,

@@ -124,8 +124,14 @@ impl Layers {
         steps.try_fold(first, |value, step| value.get(step))
     }
 
-    /// Where the value at `path` came from; for what is missing or inside a list, its nearest parent.
+    /// Where the value at `path` came from; a table that a variable made on the way to its own key came from that
+    /// variable. For what is missing or inside a list, its nearest parent.
     pub(super) fn source(&self, path: &str) -> Source {
+        if !self.sources.contains_key(path)
+            && let Some(source) = self.source_below(path)
+        {
+            return source.clone();
+        }
         let mut path = path;
         loop {
             if let Some(source) = self.sources.get(path) {
@@ -136,6 +142,12 @@ impl Layers {
                 None => return Source::Defaults,
             }
         }
+    }
+
+    fn source_below(&self, path: &str) -> Option<&Source> {
+        let below = format!("{path}.");
+        let (name, source) = self.sources.range(below.clone()..).next()?;
+        name.starts_with(&below).then_some(source)
     }
 
     /// An error about the key at `path`.

@@ -55,6 +55,17 @@ pub(super) fn optional_secret<'de, D: Deserializer<'de>>(from: D) -> Result<Opti
     Ok(optional_text(from)?.map(SecretString::from))
 }
 
+/// An optional secret that goes into a header: visible ASCII without spaces (RFC 6750, section 2.1, allows even less).
+pub(super) fn optional_bearer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
+    let text = optional_text(from)?;
+    if text.as_ref().is_some_and(|text| !text.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(D::Error::custom(
+            "has spaces or other characters that no token has: copy it anew, whole and alone",
+        ));
+    }
+    Ok(text.map(SecretString::from))
+}
+
 /// A list of texts; one text alone (as a variable gives it) is a list of one.
 pub(super) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     match Value::deserialize(from)? {

@@ -2,18 +2,22 @@
 
 use std::{collections::HashSet, env, io::Write};
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
+use clap::ArgGroup;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{PAGE, one_of};
-use crate::cli::store::event;
+use super::{
+    PAGE, one_of,
+    words::{tried, why},
+};
+use crate::cli::{config::token_name, store::event};
 use crate::domain::{
     fact::{Fact, Facts, Resend},
     ids::{EventId, LineUserId, StampId},
     notice::{NoticeStatus, ParkedState},
     resend::ResendRefusal,
-    time::{MachineClock, Timestamp},
+    time::{MachineClock, TimeZone, Timestamp},
 };
 use crate::store::{
     Store, StoreError,
@@ -27,22 +31,30 @@ const AT_ONCE: usize = 16;
 /// What may be sent again by the hundred. What is held goes on by itself, and what was suppressed was decided one by one.
 const STATES: [ParkedState; 3] = [ParkedState::Failed, ParkedState::Unknown, ParkedState::Expired];
 
+/// The one that is made of a group would name the event after the participant.
+const USAGE: &str = "stamp-rally deliveries resend [OPTIONS] <EVENT> <USER> <STAMP>
+       stamp-rally deliveries resend [OPTIONS] <EVENT> --state <STATE>";
+
 /// Which notices.
 #[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("which").args(["line_user_id", "state"]).required(true), override_usage = USAGE)]
 pub(super) struct ResendArgs {
     /// The event's id
     #[arg(value_name = "EVENT")]
     event_id: EventId,
     /// One notice: the participant's LINE user id
-    #[arg(value_name = "USER", requires = "stamp_id", required_unless_present = "state", conflicts_with = "state")]
+    #[arg(value_name = "USER", requires = "stamp_id")]
     line_user_id: Option<LineUserId>,
     /// One notice: of which stamp
     #[arg(value_name = "STAMP")]
     stamp_id: Option<StampId>,
-    /// All whose last notice is in this state (a message of state unknown may be there already). May be interrupted and
-    /// repeated: what is on its way is not asked for again
+    /// All whose last notice is in this state (a message may be there already, above all of state unknown: how many is
+    /// told). May be interrupted and repeated: what is on its way is not asked for again
     #[arg(long, value_parser = one_of(&STATES))]
     state: Option<ParkedState>,
+    /// Who asks, as the facts tell it after `cli:` [default: the account, $USER or $LOGNAME]
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| token_name(name.to_owned()))]
+    by: Option<String>,
     /// Tell what would be sent again, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -50,11 +62,13 @@ pub(super) struct ResendArgs {
 
 /// Carries the command out.
 pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Write) -> anyhow::Result<()> {
-    event(store, &args.event_id).await?;
+    let name = operator_name(args.by.as_deref())?;
+    let event = event(store, &args.event_id).await?;
     let operator = Operator {
         store,
         event_id: &args.event_id,
-        name: operator_name(),
+        zone: event.time_zone,
+        name,
         now: MachineClock::start().now(),
         means: if args.dry_run { Means::Looking } else { Means::Writing },
     };
@@ -65,11 +79,16 @@ pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Writ
     }
 }
 
-/// Who asks, as facts tell it: the account of the person at the terminal.
-fn operator_name() -> String {
-    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| env::var(name).ok());
-    let name: String = named.unwrap_or_default().chars().filter(|c| !c.is_control()).take(64).collect();
-    format!("cli:{}", if name.is_empty() { "unknown" } else { name.as_str() })
+/// Who asks, as facts tell it: who they say they are, or else the account of the person at the terminal.
+fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
+    let account = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| printable_name(&env::var(name).ok()?));
+    let name = by.map(ToOwned::to_owned).or_else(account);
+    Ok(format!("cli:{}", name.context("nobody knows who asks, which the facts shall tell: name them with --by NAME")?))
+}
+
+/// The name of an account as a token could have it; `None` where nothing of it is left.
+fn printable_name(account: &str) -> Option<String> {
+    token_name(account.chars().filter(|c| !c.is_control()).take(64).collect()).ok()
 }
 
 /// Whether facts are written.
@@ -84,6 +103,8 @@ enum Means {
 struct Operator<'a> {
     store: &'a Store,
     event_id: &'a EventId,
+    /// The event's.
+    zone: TimeZone,
     name: String,
     /// When they asked: all resends of one command tell the same time.
     now: Timestamp,
@@ -96,6 +117,16 @@ type Which = (LineUserId, StampId);
 impl Operator<'_> {
     async fn resend_one(&self, who: &LineUserId, stamp_id: &StampId, out: &mut impl Write) -> anyhow::Result<()> {
         let facts = self.store.facts(self.event_id, who).await?;
+        if let Some((_, NoticeStatus::Parked(parked))) = facts.last_notice(stamp_id)
+            && parked.state == ParkedState::Held
+        {
+            bail!(
+                "the last notice of this stamp is held since {} ({}) and goes out by itself when its channel goes on: \
+                 nothing is written",
+                parked.since.in_zone(self.zone),
+                why(parked)
+            );
+        }
         let number = match self.record(self.decide(&facts, stamp_id)).await? {
             Ok(resend) => resend.number,
             Err(refusal) => bail!("{refusal}: nothing is written"),
@@ -104,7 +135,12 @@ impl Operator<'_> {
             Means::Looking => "would be written",
             Means::Writing => "is written",
         };
-        Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {told}")?)
+        let before = self.tried_before(facts.may_have_been_accepted_at(stamp_id));
+        Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {told}{before}")?)
+    }
+
+    fn tried_before(&self, at: Option<Timestamp>) -> String {
+        tried(at, self.zone).map_or_else(String::new, |tried| format!("; the one before {tried}"))
     }
 
     /// Reads the whole list first: what fails again meanwhile joins it at its end, and must not be sent again for ever.
@@ -116,7 +152,7 @@ impl Operator<'_> {
             // First, so that it is listened for before anything is asked.
             biased;
             _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
-            ended = tally.count(work.buffer_unordered(AT_ONCE), self.means, &bar, out) => ended,
+            ended = tally.count(work.buffer_unordered(AT_ONCE), self, &bar, out) => ended,
         };
         bar.finish_and_clear();
         tally.tell(state, self.means, out)?;
@@ -155,7 +191,7 @@ impl Operator<'_> {
             return Ok(Asked::Left);
         }
         Ok(match self.record(decided).await? {
-            Ok(resend) => Asked::Again(resend.number),
+            Ok(resend) => Asked::Again(resend.number, facts.may_have_been_accepted_at(stamp_id)),
             Err(ResendRefusal::NotHeld) => Asked::Left,
             Err(ResendRefusal::NumbersUsedUp) => Asked::UsedUp,
             Err(ResendRefusal::Pending) => Asked::Pending,
@@ -193,8 +229,8 @@ struct Listed {
 /// What became of asking for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// It is sent again under this number.
-    Again(u16),
+    /// It is sent again under this number; LINE may have accepted one before it at this time.
+    Again(u16, Option<Timestamp>),
     /// It has left the state meanwhile.
     Left,
     /// A notice of this stamp is on its way already.
@@ -207,6 +243,8 @@ enum Asked {
 #[derive(Debug, Default)]
 struct Tally {
     again: usize,
+    /// Those of them that LINE may have accepted before.
+    tried: usize,
     cards: usize,
     left: usize,
     pending: usize,
@@ -218,17 +256,19 @@ impl Tally {
     async fn count<'a>(
         &mut self,
         work: impl Stream<Item = Result<(&'a Which, Asked), StoreError>>,
-        means: Means,
+        operator: &Operator<'_>,
         bar: &ProgressBar,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         let mut work = std::pin::pin!(work);
         while let Some(((who, stamp_id), asked)) = work.try_next().await? {
             match asked {
-                Asked::Again(number) => {
+                Asked::Again(number, tried_at) => {
                     self.again += 1;
-                    if means == Means::Looking {
-                        bar.suspend(|| writeln!(out, "{:<33}  stamp {stamp_id}, resend {number}", who.as_str()))?;
+                    self.tried += usize::from(tried_at.is_some());
+                    if operator.means == Means::Looking {
+                        let (who, before) = (who.as_str(), operator.tried_before(tried_at));
+                        bar.suspend(|| writeln!(out, "{who:<33}  stamp {stamp_id}, resend {number}{before}"))?;
                     }
                 }
                 Asked::Left => self.left += 1,
@@ -247,6 +287,7 @@ impl Tally {
         };
         writeln!(out, "{told}: {}", self.again)?;
         for (told, count) in [
+            ("of these, may be on the phone already", self.tried),
             ("on their way already", self.pending),
             (&*format!("not {state} any more"), self.left),
             ("left alone, sent again 999 times before", self.used_up),

@@ -5,12 +5,12 @@ use std::io::Write;
 use anyhow::bail;
 use futures_util::try_join;
 
-use super::words::{printable, subject, why};
+use super::words::{printable, subject, tried, why};
 use crate::domain::{
     delivery_state::{self, DeliveryState, NoticeLine, Sent},
     event::Event,
     ids::LineUserId,
-    time::{TimeZone, Timestamp},
+    time::TimeZone,
 };
 use crate::store::Store;
 
@@ -31,10 +31,9 @@ pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &m
 fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
     let called_at = notice.called_at.in_zone(zone);
     let asked = notice.requested_by.map(|who| format!("asked for by {} at {called_at}", printable(who)));
-    let tried = |at: &Option<Timestamp>| at.map(|at| format!("may have been accepted at {}", at.in_zone(zone)));
     let told = match &notice.state {
         DeliveryState::Parked(parked) => {
-            vec![Some(format!("since {}", parked.since.in_zone(zone))), Some(why(parked)), tried(&parked.tried_at)]
+            vec![Some(format!("since {}", parked.since.in_zone(zone))), Some(why(parked)), tried(parked.tried_at, zone)]
         }
         DeliveryState::Sent(sent) => sent_words(sent, zone),
         DeliveryState::SentToNonFriend { sent, unfollowed_at } => {
@@ -42,7 +41,7 @@ fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
             told.push(Some(format!("no friend since {}", unfollowed_at.in_zone(zone))));
             told
         }
-        DeliveryState::Waiting { tried_at } => vec![Some(format!("since {called_at}")), tried(tried_at)],
+        DeliveryState::Waiting { tried_at } => vec![Some(format!("since {called_at}")), tried(*tried_at, zone)],
     };
     [asked].into_iter().chain(told).flatten().collect::<Vec<_>>().join("; ")
 }

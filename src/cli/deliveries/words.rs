@@ -1,6 +1,9 @@
 //! Notices in words for a terminal.
 
-use crate::domain::notice::{NoticeKey, Parked};
+use crate::domain::{
+    notice::{NoticeKey, Parked},
+    time::{TimeZone, Timestamp},
+};
 
 /// What a notice is about.
 pub(super) fn subject(key: &NoticeKey) -> String {
@@ -21,6 +24,11 @@ pub(super) fn why(parked: &Parked) -> String {
     let words: Vec<_> = reason.into_iter().chain(error).collect();
     let told = if words.is_empty() { "no reason recorded".to_owned() } else { words.join("; ") };
     printable(&told)
+}
+
+/// That LINE may have taken it already, where an attempt ended without a clear answer.
+pub(super) fn tried(at: Option<Timestamp>, zone: TimeZone) -> Option<String> {
+    at.map(|at| format!("may have been accepted at {}", at.in_zone(zone)))
 }
 
 /// What others wrote: nothing in it may move the cursor.

@@ -15,6 +15,15 @@ use crate::domain::{
 };
 use crate::store::{Store, masters::Replaced};
 
+/// Whether anything is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    /// `--dry-run`: what would change is told.
+    Looking,
+    /// It is told and written.
+    Writing,
+}
+
 /// Reads at the same time.
 const AT_ONCE: usize = 16;
 
@@ -40,6 +49,7 @@ pub async fn apply(
     channels: &[&str],
     files: &[EventFile],
     now: Timestamp,
+    means: Means,
     out: &mut impl io::Write,
 ) -> anyhow::Result<()> {
     let mut seen = BTreeSet::new();
@@ -54,11 +64,14 @@ pub async fn apply(
         write!(out, "{plan}")?;
     }
     for plan in &plans {
-        carry_out(store, plan).await?;
         let event_id = &plan.event.new.event_id;
-        match plan.writes().len() {
-            0 => writeln!(out, "event {event_id}: nothing to write")?,
-            written => writeln!(out, "event {event_id}: {written} written")?,
+        if means == Means::Writing {
+            carry_out(store, plan).await?;
+        }
+        match (plan.writes().len(), means) {
+            (0, _) => writeln!(out, "event {event_id}: nothing to write")?,
+            (writes, Means::Looking) => writeln!(out, "event {event_id}: {writes} would be written")?,
+            (writes, Means::Writing) => writeln!(out, "event {event_id}: {writes} written")?,
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ use crate::domain::{
     time::{MachineClock, Timestamp},
 };
 
-pub use apply::apply;
+pub use apply::{Means, apply};
 
 /// Events and their stamps.
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,11 @@ pub struct EventArgs {
 /// Events and their stamps.
 #[derive(Debug, clap::Subcommand)]
 enum EventCommand {
-    /// Write events and their stamps as files say; shows what changes, overwrites nothing that was changed meanwhile
+    /// Write events and their stamps as files say, and show what changes
+    ///
+    /// Where the table differs from a file, whoever made it so (the API, an earlier file), the difference is shown and
+    /// the file's value written; what the file doesn't name keeps its value. Refused is only to overwrite what somebody
+    /// changes while this runs: between reading the table and writing to it.
     Apply {
         /// Event files, for example `config/events/my-rally.toml`
         #[arg(required = true, value_name = "FILE")]
@@ -46,6 +50,9 @@ enum EventCommand {
         /// The folder of the Flex Messages that the files name
         #[arg(long, value_name = "DIR", default_value = "flex_templates")]
         templates: PathBuf,
+        /// Show what would change, and write nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// List all events by start
     List,
@@ -62,7 +69,10 @@ pub async fn execute(args: EventArgs, out: &mut impl Write) -> anyhow::Result<()
     let settings = args.settings.start()?;
     let now = MachineClock::start().now();
     match args.command {
-        EventCommand::Apply { files, templates } => apply_files(&settings, &read(&files, &templates)?, now, out).await,
+        EventCommand::Apply { files, templates, dry_run } => {
+            let means = if dry_run { Means::Looking } else { Means::Writing };
+            apply_files(&settings, &read(&files, &templates)?, now, means, out).await
+        }
         EventCommand::List => store::with(&settings, async |store| show::list(store, now, out).await).await,
         EventCommand::Show { event_id } => {
             store::with(&settings, async |store| show::show(store, &event_id, out).await).await
@@ -78,8 +88,9 @@ async fn apply_files(
     settings: &Settings,
     files: &[EventFile],
     now: Timestamp,
+    means: Means,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let channels: Vec<_> = settings.line.channels.keys().map(String::as_str).collect();
-    store::with(settings, async |store| apply(store, &channels, files, now, out).await).await
+    store::with(settings, async |store| apply(store, &channels, files, now, means, out).await).await
 }

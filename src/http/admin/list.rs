@@ -59,7 +59,9 @@ impl Parameters {
     pub fn span(&self, zone: TimeZone) -> Result<Span, ApiError> {
         let span = Span::parse(self.one("from"), self.one("to"), zone)?;
         match (span.from, span.to) {
-            (Some(from), Some(to)) if from >= to => Err(invalid("to: must be later than from")),
+            (Some(from), Some(to)) if from >= to => {
+                Err(invalid("to: must end after from begins (a day ends when it is over)"))
+            }
             _ => Ok(span),
         }
     }

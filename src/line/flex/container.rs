@@ -45,12 +45,27 @@ const BUBBLE: &[Member] = &[
 
 /// A whole Flex message.
 pub(super) fn message(walk: &mut Walk, value: &Value) {
+    if let Some(what) = bare(value) {
+        return walk.fault_at(
+            "type",
+            format!(
+                "is a bare {what}, as LINE's simulator makes it: wrap it as \
+                 {{\"type\":\"flex\",\"altText\":\"…\",\"contents\":<this>}}"
+            ),
+        );
+    }
     let Some(object) = walk.object(value, "a Flex message") else { return };
     walk.members(object, &[MESSAGE]);
     if animated(value) > MOST_ANIMATED {
         let limit = format!("has more than {MOST_ANIMATED} animated images: LINE refuses such a message");
         walk.fault_at("contents", limit);
     }
+}
+
+/// What LINE's Flex Message Simulator exports: the contents of a message without the message around them.
+pub(super) fn bare(value: &Value) -> Option<&str> {
+    let what = value.get("type").and_then(Value::as_str).filter(|what| matches!(*what, "bubble" | "carousel"));
+    what.filter(|_| value.get("altText").is_none())
 }
 
 fn container(walk: &mut Walk, value: &Value) {

@@ -26,18 +26,21 @@ async fn deliveries_tell_who_waits_for_what_since_when_and_why() {
         state: ParkedState::Held,
         since: now.plus_millis(60_000),
         reason: Some("monthly_limit".to_owned()),
-        tried_at: None,
+        tried_at: Some(now),
         error: None,
     };
     let error = PushRefused { status: 400, message: "The property, 'to',\nis invalid".to_owned(), at: now };
-    let failed = Parked { state: ParkedState::Failed, reason: None, error: Some(error), ..held.clone() };
+    let failed =
+        Parked { state: ParkedState::Failed, reason: None, tried_at: None, error: Some(error), ..held.clone() };
     store.park(&notice(NoticeKey::Stamp(stamp.stamp_id.clone())), None, &held).await.unwrap();
     store.park(&notice(NoticeKey::Completed), None, &failed).await.unwrap();
 
     let list = |state| desk.run(&["deliveries", "list", ID, "--state", state]).done();
     assert_eq!(
         list("held"),
-        format!("{HANAKO}  stamp 001             since 2026/05/23 19:01  monthly_limit\n1 held\n")
+        format!(
+            "{HANAKO}  stamp 001             since 2026/05/23 19:01  monthly_limit; may have been accepted at 2026/05/23 19:00\n1 held\n"
+        )
     );
     assert_eq!(
         list("failed"),
@@ -69,9 +72,13 @@ impl Desk {
     }
 
     async fn park(&self, person: &str, key: NoticeKey, state: ParkedState) {
+        self.park_tried(person, key, state, None).await;
+    }
+
+    async fn park_tried(&self, person: &str, key: NoticeKey, state: ParkedState, tried_at: Option<Timestamp>) {
         let notice = NoticeId { event_id: event_id(), line_user_id: person.parse().unwrap(), key };
         let since = time("2026-05-23T10:01:00.000Z");
-        let parked = Parked { state, since, reason: Some("because".to_owned()), tried_at: None, error: None };
+        let parked = Parked { state, since, reason: Some("because".to_owned()), tried_at, error: None };
         self.store().park(&notice, None, &parked).await.unwrap();
     }
 
@@ -85,8 +92,7 @@ const JIRO: &str = "U22222222222222222222222222222222";
 
 #[tokio::test]
 async fn one_notice_is_sent_again_and_the_facts_tell_who_asked() {
-    let mut desk = Desk::with_rally();
-    desk.variables.insert("USER", "yamada".to_owned());
+    let desk = Desk::with_rally();
     desk.holds(HANAKO, "001", Some(ParkedState::Failed)).await;
 
     let dry = desk.run(&["deliveries", "resend", ID, HANAKO, "001", "--dry-run"]).done();
@@ -110,6 +116,57 @@ async fn one_notice_is_sent_again_and_the_facts_tell_who_asked() {
 }
 
 #[tokio::test]
+async fn who_asks_is_named_or_nothing_is_sent_again() {
+    let mut desk = Desk::with_rally();
+    desk.holds(HANAKO, "001", Some(ParkedState::Failed)).await;
+    let resend = |desk: &Desk, by: &[&str]| desk.run(&[&["deliveries", "resend", ID, HANAKO, "001"], by].concat());
+    let too_long = "a".repeat(65);
+    for bad in ["", " ", "a\tb", &too_long] {
+        let told = resend(&desk, &["--by", bad]);
+        assert_eq!(told.code, 2);
+        assert!(told.err.contains("must be a name of 1 to 64 characters"), "{told:?}");
+    }
+    desk.variables.remove("USER");
+    desk.variables.insert("LOGNAME", String::new());
+    let nobody = "stamp-rally: nobody knows who asks, which the facts shall tell: name them with --by NAME";
+    assert_eq!(resend(&desk, &[]).refused(), nobody);
+    assert_eq!(desk.resends(HANAKO).await, []);
+    resend(&desk, &["--by", "町役場 佐藤"]).done();
+    assert_eq!(desk.resends(HANAKO).await[0].requested_by, "cli:町役場 佐藤");
+}
+
+#[tokio::test]
+async fn what_is_held_is_not_sent_again_and_why_is_told() {
+    let desk = Desk::with_rally();
+    desk.holds(HANAKO, "001", Some(ParkedState::Held)).await;
+    assert_eq!(
+        desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).refused(),
+        "stamp-rally: the last notice of this stamp is held since 2026/05/23 19:01 (because) and goes out by itself \
+         when its channel goes on: nothing is written"
+    );
+    assert_eq!(desk.resends(HANAKO).await, []);
+}
+
+#[tokio::test]
+async fn what_may_be_on_the_phone_already_is_told_before_it_is_sent_again() {
+    let desk = Desk::with_rally();
+    let tried_at = Some(time("2026-05-23T10:00:30.000Z"));
+    let key = || NoticeKey::Stamp("001".parse().unwrap());
+    for (person, tried_at) in [(HANAKO, tried_at), (TARO, None), (JIRO, tried_at)] {
+        desk.holds(person, "001", None).await;
+        desk.park_tried(person, key(), ParkedState::Failed, tried_at).await;
+    }
+    let one = desk.run(&["deliveries", "resend", ID, JIRO, "001"]).done();
+    let before = "; the one before may have been accepted at 2026/05/23 19:00";
+    assert_eq!(one, format!("resend 1 of stamp 001 for {JIRO} is written{before}\n"));
+    let dry = desk.run(&["deliveries", "resend", ID, "--state", "failed", "--dry-run"]).done();
+    assert!(dry.contains(&format!("{HANAKO}  stamp 001, resend 1{before}\n")), "{dry}");
+    assert!(dry.contains(&format!("{TARO}  stamp 001, resend 1\n")), "{dry}");
+    let all = desk.run(&["deliveries", "resend", ID, "--state", "failed"]).done();
+    assert_eq!(all, "sent again: 2\nof these, may be on the phone already: 1\non their way already: 1\n");
+}
+
+#[tokio::test]
 async fn which_notices_is_said_in_one_way() {
     let desk = Desk::with_rally();
     for wrong in [
@@ -123,6 +180,8 @@ async fn which_notices_is_said_in_one_way() {
         let arguments = [&["deliveries", "resend", ID], wrong].concat();
         assert_eq!(desk.run(&arguments).code, 2, "{wrong:?}");
     }
+    let alone = desk.run(&["deliveries", "resend", ID]).err;
+    assert!(alone.contains("USER") && alone.contains("--state"), "{alone}");
     let elsewhere = desk.run(&["deliveries", "resend", "autumn", "--state", "failed"]).refused();
     assert_eq!(elsewhere, "stamp-rally: event \"autumn\" does not exist");
 }
@@ -154,7 +213,7 @@ async fn all_of_a_state_are_sent_again_and_a_repetition_asks_for_nothing_more() 
 
     assert_eq!(all(&[]), format!("sent again: 2\n{cards}"));
     let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
-    assert_eq!((resend.stamp_id.as_str(), resend.requested_by.as_str()), ("001", "cli:unknown"));
+    assert_eq!((resend.stamp_id.as_str(), resend.requested_by.as_str()), ("001", "cli:yamada"));
     assert_eq!((desk.resends(TARO).await.len(), desk.resends(JIRO).await.len()), (1, 0));
     assert_eq!(all(&[]), format!("sent again: 0\non their way already: 2\n{cards}"));
     assert_eq!(desk.resends(TARO).await.len(), 1);
@@ -220,8 +279,7 @@ async fn sending_all_again_may_be_interrupted_and_repeated() {
 
 #[tokio::test]
 async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
-    let mut desk = Desk::with_rally();
-    desk.variables.insert("USER", "yamada".to_owned());
+    let desk = Desk::with_rally();
     desk.holds(HANAKO, "001", None).await;
     desk.holds(HANAKO, "002", Some(ParkedState::Failed)).await;
     desk.holds(TARO, "001", Some(ParkedState::Held)).await;

@@ -44,6 +44,27 @@ async fn a_change_is_told_and_what_the_file_does_not_name_stays() {
 }
 
 #[tokio::test]
+async fn a_dry_run_shows_what_would_change_and_writes_nothing() {
+    let desk = Desk::with_rally();
+    let version = desk.stored_event().await.updated_at;
+    let changed = desk.rally(&[("スタンプラリー 2026", "夏のラリー"), ("name = \"第1スタンプ\"", "name = \"灯台\"")]);
+    let looked = |more: &[&str]| {
+        let mut command = desk.application(&[&changed]);
+        command.args(more);
+        told(command).done()
+    };
+    let dry = looked(&["--dry-run"]);
+    assert!(dry.contains("  name: スタンプラリー 2026 → 夏のラリー\n"), "{dry}");
+    assert!(dry.ends_with("event stamp-rally-202606: 2 would be written\n"), "{dry}");
+    let event = desk.stored_event().await;
+    assert_eq!((event.name.as_str(), event.updated_at), ("スタンプラリー 2026", version));
+
+    let written = looked(&[]);
+    assert_eq!(written, dry.replace("would be written", "written"));
+    assert!(looked(&["--dry-run"]).ends_with("nothing to write\n"));
+}
+
+#[tokio::test]
 async fn a_stamp_taken_out_of_the_file_is_told_and_stays() {
     let desk = Desk::with_rally();
     let rally = desk.rally(&[]);

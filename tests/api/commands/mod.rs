@@ -86,6 +86,7 @@ impl Desk {
             ("AWS_REGION", "ap-northeast-1".to_owned()),
             ("AWS_ACCESS_KEY_ID", "local".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", "local".to_owned()),
+            ("USER", "yamada".to_owned()),
             ("STAMP_RALLY__LINE__CHANNELS", channels.to_owned()),
         ]);
         Self { _engine: engine, engine_url, proxy, folder: tempfile::tempdir().unwrap(), variables }

@@ -37,8 +37,13 @@ async fn participants_are_listed_by_days_of_the_events_zone() {
     );
     assert_eq!(
         desk.run(&["users", "list", ID, "--from", "2026-05-24", "--to", "2026-05-23"]).refused(),
-        "stamp-rally: --to: must be later than --from"
+        "stamp-rally: --to: must end after --from begins (a day ends when it is over)"
     );
+    for bad in ["0", "-1", "many"] {
+        let told = desk.run(&["users", "list", ID, &format!("--limit={bad}")]);
+        assert_eq!(told.code, 2);
+        assert!(told.err.contains("--limit") && told.err.contains("must be a whole number, 1 or more"), "{told:?}");
+    }
 }
 
 #[tokio::test]
@@ -76,6 +81,40 @@ async fn thousands_of_participants_are_exported_in_order_across_pages() {
             .out
             .ends_with(&format!("{}  {}  2026/05/23 10:00\n", people[1499].line_user_id, people[1499].created_at))
     );
+}
+
+#[tokio::test]
+async fn a_reader_who_has_seen_enough_is_no_failure() {
+    let desk = Desk::with_rally();
+    desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
+    for arguments in [
+        &["users", "list", ID][..],
+        &["users", "export", ID],
+        &["event", "list"],
+        &["event", "show", ID],
+        &["deliveries", "list", ID, "--state", "held"],
+        &["table", "status"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = desk.command(arguments);
+        let ended = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        // The command holds the end that it writes to; nobody reads the other.
+        let ended = ended.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), said.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_written_whole_whoever_reads_along() {
+    let desk = Desk::with_tables();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = desk.application(&[&desk.rally(&[])]);
+    assert!(command.stdout(writer).status().unwrap().success());
+    drop(command);
+    assert_eq!(desk.store().masters(&desk.stored_event().await.event_id).await.unwrap().len(), 2);
 }
 
 #[tokio::test]

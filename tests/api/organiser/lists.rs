@@ -110,7 +110,21 @@ async fn what_a_list_can_not_mean_is_refused() {
     ] {
         organiser.get(&format!("/{RALLY}/users?{query}")).await.refuses(400, "invalid_request");
     }
-    organiser.get("/no-such-rally/users").await.refuses(404, "event_not_found");
+    // Whatever else isn't there either.
+    let nobody = format!("/users/{}", super::somebody(1));
+    for path in [
+        "",
+        "/users",
+        "/users.csv",
+        &nobody,
+        "/stamps",
+        "/stamps/999",
+        "/stamps/999/holders",
+        "/deliveries?state=held",
+        "/stats",
+    ] {
+        organiser.get(&format!("/no-such-rally{path}")).await.refuses(404, "event_not_found");
+    }
     organiser.get("/a%23b/users").await.refuses(400, "invalid_request");
 }
 

@@ -66,7 +66,10 @@ async fn a_configuration_that_can_not_be_used_is_told_by_key_and_place() {
         assert_eq!(refused(folder.path(), &[], &[("STAMP_RALLY_CONFIG", file)]).await, said);
     }
     let said = refused(folder.path(), &["--config", "nowhere.toml"], &[]).await;
-    assert!(said.starts_with("configuration file nowhere.toml can't be read: "), "{said}");
+    assert_eq!(said, "configuration file nowhere.toml can't be read: No such file or directory (os error 2)");
+    let alone = [("STAMP_RALLY__HTTP__BIND", "127.0.0.1:0".to_owned())];
+    let alone = Process::start(folder.path(), &["--config", "nowhere.toml"], &alone);
+    assert_eq!(refusal(alone).await, said, "a call without a command takes a file too");
     let said = refused(folder.path(), &[], &[("STAMP_RALLY__DELIVERY__PACE", "fast")]).await;
     assert!(said.starts_with("`delivery.pace` (variable STAMP_RALLY__DELIVERY__PACE): unknown field"), "{said}");
     let said = refused(folder.path(), &[], &[("STAMP_RALLY__HTTP__BIND", "8080")]).await;
@@ -97,7 +100,13 @@ fn a_call_that_can_not_be_understood_is_answered_with_usage() {
         let run = command.args(arguments).env_clear().stdin(Stdio::null()).output().unwrap();
         (run.status.code(), String::from_utf8(run.stderr).unwrap())
     };
-    for wrong in [&["sreve"][..], &["dev", "--port", "80"], &["dev", "--line", "here"], &["serve", "now"]] {
+    for wrong in [
+        &["sreve"][..],
+        &["dev", "--port", "80"],
+        &["dev", "--line", "here"],
+        &["serve", "now"],
+        &["--config", "a.toml", "serve"],
+    ] {
         let (code, said) = run(wrong);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.starts_with("error: "), "{said}");

@@ -1,6 +1,6 @@
 //! `cargo run`: what it starts, what it prints, and that this works.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use reqwest::Method;
 use serde_json::json;
@@ -92,6 +92,33 @@ async fn the_three_printed_commands_do_what_they_say() {
     assert_eq!(here.line.phone(HANAKO).await, before);
     assert_eq!(here.line.accepted().await, 4);
     here.line.doubled_nothing().await;
+    here.process.stops().await;
+}
+
+/// As in a clone where somebody has given the demo a stamp more, with a template of its own.
+#[tokio::test]
+async fn the_demo_is_that_of_the_folder_it_is_started_in_and_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clone, shipped) = (folder.path(), Path::new(env!("CARGO_MANIFEST_DIR")));
+    for place in ["config/events", "flex_templates"] {
+        fs::create_dir_all(clone.join(place)).unwrap();
+        for file in fs::read_dir(shipped.join(place)).unwrap().map(Result::unwrap) {
+            fs::copy(file.path(), clone.join(place).join(file.file_name())).unwrap();
+        }
+    }
+    let event = format!("config/events/{RALLY}.toml");
+    let mine = "\n[[stamps]]\nstampId = \"003\"\nname = \"灯台\"\norder = 3\ntemplate = \"mine.json\"\n";
+    let text = fs::read_to_string(clone.join(&event)).unwrap() + mine;
+    fs::write(clone.join(&event), text).unwrap();
+    fs::copy(clone.join("flex_templates/stamp-acquired.json"), clone.join("flex_templates/mine.json")).unwrap();
+
+    let here = Skeleton::start(clone).await;
+    assert_eq!(here.paste(1).await.is(201).body["totalCount"], 3);
+    here.process.stops().await;
+    // The rally is in the table now: its files may be in the middle of being edited.
+    fs::remove_file(clone.join("flex_templates/mine.json")).unwrap();
+    let here = Skeleton::start(clone).await;
+    assert_eq!(here.paste(1).await.is(200).body["totalCount"], 3);
     here.process.stops().await;
 }
 

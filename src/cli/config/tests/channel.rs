@@ -60,6 +60,23 @@ fn channel_ids_and_basic_ids_have_their_form() {
 }
 
 #[test]
+fn a_token_is_what_a_header_can_hold_and_no_secret_is_empty() {
+    for bad in ["hush hush", "hush\\thush", "hush\\nhush", "ハッシュ", "hush\\u00a0hush"] {
+        refuses(
+            &format!("{CHANNEL}access_token = \"{bad}\"\n"),
+            "`line.channels.main.access_token` (file rally.toml): has spaces or other characters that no token has: copy it anew, whole and alone",
+        );
+    }
+    load(&format!("{CHANNEL}access_token = \" a+b/c=.~_- \"\n"), &[]).unwrap();
+    for empty in ["", " "] {
+        refuses(
+            &CHANNEL.replace("older-secret", empty),
+            "`line.channels.main.channel_secrets` (file rally.toml): is empty: give it a value or leave the key out",
+        );
+    }
+}
+
+#[test]
 fn a_secret_is_never_shown() {
     let settings = load(&format!("{CHANNEL}access_token = \"hush-hush\"\nlogin_channel_secret = \"hush-hush\"\n"), &[]);
     let shown = format!("{:?}", settings.unwrap());

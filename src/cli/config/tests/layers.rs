@@ -86,6 +86,10 @@ fn an_unknown_key_is_named_with_the_known_ones() {
         variable_refusal("STAMP_RALLY__DELIVERY__LEASE", "1000"),
         "`delivery.lease` (variable STAMP_RALLY__DELIVERY__LEASE): unknown field `lease`, expected one of `pushes_per_second`, `poll_interval_ms`, `concurrency`, `lease_ms`, `hold_probe_ms`"
     );
+    assert_eq!(
+        variable_refusal("STAMP_RALLY__FOO__BAR", "1"),
+        "`foo` (variable STAMP_RALLY__FOO__BAR): unknown field `foo`, expected one of `http`, `store`, `line`, `delivery`, `ops`, `admin`, `log`"
+    );
     let refusal = refusal(&format!("{CHANNEL}acess_token = \"hush-hush\"\n"));
     assert!(refusal.starts_with("`line.channels.main.acess_token` (file rally.toml): unknown field"), "{refusal}");
     assert!(!refusal.contains("hush"));
@@ -113,8 +117,10 @@ fn a_variable_that_is_no_key_or_no_number_or_no_json_is_named() {
 
 #[test]
 fn a_missing_or_broken_file_is_named_with_its_line() {
-    let missing = Settings::load(Some(Path::new("/no/such/rally.toml")), Vec::new()).unwrap_err().to_string();
-    assert!(missing.starts_with("configuration file /no/such/rally.toml can't be read: No such file"), "{missing}");
+    let missing = Settings::load(Some(Path::new("/no/such/rally.toml")), Vec::new()).unwrap_err();
+    assert_eq!(missing.to_string(), "configuration file /no/such/rally.toml can't be read");
+    let cause = std::error::Error::source(&missing).unwrap().to_string();
+    assert!(cause.starts_with("No such file"), "told once, as its cause: {cause}");
     let broken = refusal("[http]\n\n[line.channels.main]\naccess_token = \"hush-hush\nbind = 1\n");
     assert!(broken.starts_with("configuration file rally.toml, line 4: invalid basic string"), "{broken}");
     assert!(!broken.contains("hush") && !broken.contains('\n'));

@@ -18,6 +18,19 @@ fn a_message_has_a_type_an_alt_text_and_contents() {
 }
 
 #[test]
+fn what_lines_simulator_exports_is_told_to_be_wrapped_and_nothing_else() {
+    let bubble = json!({ "type": "bubble", "body": { "type": "box", "contents": [text("{{stamp.nmae}}")] } });
+    let carousel = json!({ "type": "carousel", "contents": [bubble, bubble] });
+    for (what, bare) in [("bubble", bubble), ("carousel", carousel)] {
+        let wrapped = r#"{"type":"flex","altText":"…","contents":<this>}"#;
+        let rule = format!("/type: is a bare {what}, as LINE's simulator makes it: wrap it as {wrapped}");
+        assert_eq!(told(&bare), [rule]);
+    }
+    let mistaken = and(with_body(json!([text("a")])), "type", "bubble");
+    assert_eq!(told(&mistaken), ["/type: must be one of flex"], "it is wrapped already");
+}
+
+#[test]
 fn the_alt_text_has_1_to_1500_utf_16_units() {
     let alt = |text: String| told(&and(with_body(json!([text_a()])), "altText", text));
     assert!(alt("あ".repeat(1500)).is_empty());
