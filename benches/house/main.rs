@@ -7,6 +7,10 @@
 //! `cargo bench -- acquire` takes one measure, any of [`Measure::ALL`]. The result is one Markdown table, for README.md.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
+/// The server's own: what is compared differs in the work alone.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod acquire;
 mod bare;
 mod csv;
