@@ -19,10 +19,15 @@ impl FromRequest for AskedBy {
     }
 }
 
+/// Our own name of a request: the `x-request-id` of its answer, whatever its client calls it.
+pub(super) fn own_name(req: &HttpRequest) -> RequestId {
+    req.extensions().get().cloned().unwrap_or_else(RequestId::made)
+}
+
 fn name_of(req: &HttpRequest) -> Result<RequestId, ApiError> {
     let mut keys = req.headers().get_all("idempotency-key");
     match (keys.next(), keys.next()) {
-        (None, _) => Ok(req.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::made)),
+        (None, _) => Ok(own_name(req)),
         (Some(key), None) => Ok(key.to_str().unwrap_or_default().parse()?),
         (Some(_), Some(_)) => Err(ApiError::InvalidRequest("Idempotency-Key: send one".to_owned())),
     }

@@ -13,7 +13,7 @@ use crate::domain::{
     delivery_state,
     ids::{EventId, LineUserId},
 };
-use crate::http::{answer, app::App, asked_by::AskedBy, auth::Viewer, participant::CardView, problem::ApiError};
+use crate::http::{answer, app::App, asked_by::own_name, auth::Viewer, participant::CardView, problem::ApiError};
 
 use super::{
     csv,
@@ -43,13 +43,12 @@ pub async fn csv(
     req: HttpRequest,
     app: Data<App>,
     event_id: Path<EventId>,
-    asked_by: AskedBy,
 ) -> Result<HttpResponse, ApiError> {
     let parameters = Parameters::of(&req, &["from", "to", "order"])?;
     let direction = parameters.direction()?;
     let event = app.stored_event(&event_id).await?;
     let span = parameters.span(event.time_zone)?;
-    let file = csv::stream(app.store.all_users(&event, span, direction), asked_by.0).await?;
+    let file = csv::stream(app.store.all_users(&event, span, direction), own_name(&req)).await?;
     let filename = format!("attachment; filename=\"{event_id}-users.csv\"");
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
