@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{sync::Semaphore, time::Instant};
 
-use crate::domain::{ids::ChannelName, time::Timestamp};
+use crate::domain::ids::ChannelName;
 use crate::line::messaging::Messenger;
 
 use super::{
@@ -134,8 +134,6 @@ pub struct Channel {
     pub messenger: Messenger,
     /// How many of its notices may be worked on.
     pub permits: Semaphore,
-    /// Since when, by the wall clock, it is held: for metrics.
-    held_since: Mutex<Option<Timestamp>>,
     health: Mutex<Health>,
     every: Duration,
     pace: Mutex<Pace>,
@@ -152,7 +150,6 @@ impl Channel {
             name,
             messenger,
             permits: Semaphore::new(settings.concurrency.max(1)),
-            held_since: Mutex::default(),
             health: Mutex::default(),
             every: settings.hold_probe,
             pace: Mutex::default(),
@@ -204,7 +201,6 @@ impl Channel {
             failing_gauge(&self.name).set(0);
         }
         if goes_on {
-            *locked(&self.held_since) = None;
             held_gauge(&self.name).set(0);
             tracing::info!(channel = %self.name, "the channel goes on");
         }
@@ -212,34 +208,32 @@ impl Channel {
     }
 
     /// An attempt failed in a way that passes.
-    pub fn failed(&self, uptime: Duration, now: Timestamp) {
+    pub fn failed(&self, uptime: Duration) {
         let (is_held_now, failing_since) = {
             let mut health = locked(&self.health);
             (health.failed(uptime, self.every), health.failing_since)
         };
         failing_gauge(&self.name).set(uptime.saturating_sub(failing_since).as_secs_f64());
         if is_held_now {
-            self.tell_held(HoldReason::LineUnavailable, now);
+            self.tell_held(HoldReason::LineUnavailable);
         }
     }
 
     /// This process pushes nothing any more: whoever does finds out anew how the channel is.
     pub fn forget(&self) {
         *locked(&self.health) = Health::default();
-        *locked(&self.held_since) = None;
         held_gauge(&self.name).set(0);
         failing_gauge(&self.name).set(0);
     }
 
     /// The channel can't send.
-    pub fn hold(&self, reason: HoldReason, uptime: Duration, now: Timestamp) {
+    pub fn hold(&self, reason: HoldReason, uptime: Duration) {
         if locked(&self.health).hold(reason, uptime, self.every) {
-            self.tell_held(reason, now);
+            self.tell_held(reason);
         }
     }
 
-    fn tell_held(&self, reason: HoldReason, now: Timestamp) {
-        *locked(&self.held_since) = Some(now);
+    fn tell_held(&self, reason: HoldReason) {
         held_gauge(&self.name).set(1);
         tracing::error!(channel = %self.name, reason = reason.as_str(), "the channel is held: its notices are parked");
     }
@@ -313,7 +307,7 @@ mod tests {
         let access = crate::line::Access::LongLived("token".to_owned().into());
         let messenger = Messenger::new(platform, access, crate::domain::time::MachineClock::start());
         let channel = Channel::new("main".parse().unwrap(), messenger, &DeliverySettings::default());
-        channel.hold(HoldReason::NotAuthorized, at(1), Timestamp::EPOCH);
+        channel.hold(HoldReason::NotAuthorized, at(1));
         assert_eq!(channel.held(), Some(HoldReason::NotAuthorized));
         channel.forget();
         assert!(channel.held().is_none() && channel.would_try(at(1)));

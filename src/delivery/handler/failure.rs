@@ -27,7 +27,7 @@ impl Parts {
                 self.again(channel, call, tries, Some(tried_at)).await
             }
             PushError::MonthlyLimit if self.is_used_up(channel).await => {
-                channel.hold(HoldReason::MonthlyLimit, self.clock.uptime(), self.clock.now());
+                channel.hold(HoldReason::MonthlyLimit, self.clock.uptime());
                 self.hold_if_needed(call, tries, tried_at, HoldReason::MonthlyLimit).await
             }
             PushError::MonthlyLimit | PushError::RateLimited | PushError::Unreachable(_) => {
@@ -41,7 +41,7 @@ impl Parts {
             }
             PushError::Unauthorized { status, message } => {
                 tracing::warn!(channel = %channel.name, status, said = message, "LINE refuses the channel access token");
-                channel.hold(HoldReason::NotAuthorized, self.clock.uptime(), self.clock.now());
+                channel.hold(HoldReason::NotAuthorized, self.clock.uptime());
                 self.hold_if_needed(call, tries, tried_at, HoldReason::NotAuthorized).await
             }
         }
@@ -55,7 +55,7 @@ impl Parts {
         tries: &Tries,
         tried_at: Option<Timestamp>,
     ) -> Result<Pass, StoreError> {
-        channel.failed(self.clock.uptime(), self.clock.now());
+        channel.failed(self.clock.uptime());
         retries(&channel.name).increment(1);
         let too_old = self.clock.now().since(call.since) > RETRY_LIMIT;
         if tried_at.is_some() && too_old {

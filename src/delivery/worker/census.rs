@@ -38,10 +38,11 @@ pub(super) async fn tell_while(delivery: Delivery, mut leading: watch::Receiver<
     let mut told = Told::default();
     loop {
         if *leading.borrow_and_update() {
-            if let Err(error) = told.notices(&delivery).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "parked notices can't be counted now");
+            tokio::select! {
+                // A LINE that is silent must not hold up whoever stops: nothing is lost when telling breaks off.
+                () = shutdown.cancelled() => return,
+                () = told.all(&delivery) => {}
             }
-            told.quotas(&delivery).await;
         } else {
             told.forget();
         }
@@ -54,6 +55,13 @@ pub(super) async fn tell_while(delivery: Delivery, mut leading: watch::Receiver<
 }
 
 impl Told {
+    async fn all(&mut self, delivery: &Delivery) {
+        if let Err(error) = self.notices(delivery).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "parked notices can't be counted now");
+        }
+        self.quotas(delivery).await;
+    }
+
     /// How many notices of each event are in which special state.
     async fn notices(&mut self, delivery: &Delivery) -> Result<(), StoreError> {
         let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };

@@ -1,5 +1,6 @@
 //! `serve` and `consume` against a DynamoDB and a LINE that are somewhere else.
 
+use serde_json::json;
 use stamp_rally::store::client::{Clients, Pace};
 
 use super::{
@@ -182,6 +183,28 @@ async fn a_consumer_tells_operators_how_it_is() {
     eventually("it is not ready", async || (ask("/readyz").await.status == 503).then_some(())).await;
     ask("/healthz").await.is(200);
     consumer.stops().await;
+}
+
+#[tokio::test]
+async fn a_line_that_does_not_tell_the_quota_holds_up_nobody_who_stops() {
+    let engine = engine();
+    let mut site = Site::at(&engine.endpoint_url());
+    site.set_up();
+    site.variables.push(("STAMP_RALLY__LINE__TIMEOUT_MS", "20000".to_owned()));
+    site.line.faults(json!([{"endpoint": "quota", "kind": "delay", "ms": 20_000}])).await;
+    let mut consumer = site.start(&["consume"]);
+    consumer.logs("reading a shard").await;
+    let hanako = Participant::new(&site.line, "花子").await;
+    let mut server = site.start(&["serve"]);
+    let api = address(&mut server).await;
+    hanako.acquire(&api, "001").await.is(201);
+    // By the time that a whole notice took, the quota has been asked for.
+    hanako.is_told_of(&api, &["001"]).await;
+    consumer.ask_to_stop();
+    let (status, said) = consumer.ends().await;
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(!said.contains("LINE doesn't tell the quota"), "it waited for LINE: {said}");
+    server.stops().await;
 }
 
 #[tokio::test]
