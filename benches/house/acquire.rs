@@ -13,17 +13,22 @@ use super::{
 };
 
 const AT_ONCE: usize = 32;
-/// Everybody acquires one stamp in each turn. Turns are short, so that whatever else the machine does meets all three
-/// kinds of them alike.
-const PEOPLE: usize = 1_500;
-/// The first warms connections and caches, and doesn't count.
-const ROUNDS: usize = 16;
+
+/// So many take turns at a time: few, so that whatever else the machine does meets all kinds of turns alike.
+const GROUP: usize = 250;
+const GROUPS: usize = 6;
+
+/// In each round everybody acquires [`STAMPS`] stamps. The first round warms connections and caches, and doesn't count.
+const ROUNDS: usize = 9;
+
+/// Known token, new token, new token, known token: what grows from turn to turn, as a card does, is the same for both.
+const STAMPS: usize = 4;
 
 /// How often a request is repeated when the store can't answer.
 const TRIES: usize = 10;
 
-/// Processor time of each in one round, in µs.
-struct Round {
+/// Processor time of each, in µs, by one group in one round.
+struct Turns {
     /// A conditional Put by the SDK alone.
     put: f64,
     /// A request with a token that was seen before.
@@ -35,25 +40,27 @@ struct Round {
 }
 
 pub async fn measure() -> anyhow::Result<Vec<Row>> {
-    let scene = Scene::set(2 * ROUNDS)?;
+    let scene = Scene::set(STAMPS * ROUNDS)?;
     let server = scene.start(&["serve"], &[]).await?;
     let mut bare = Bare {
         put: Role::start("bare-put", &[&scene.engine.ready])?,
         signature: Role::start("bare-signature", &[&scene.line.ready])?,
     };
-    let people = scene.people(PEOPLE).await?;
-    let known = scene.tokens(&people).await?;
-    register(&scene, &server, &known).await?;
-    let mut rounds = Vec::new();
-    for n in 0..ROUNDS {
-        let round = round(&scene, &server, &mut bare, &people, &known, n).await?;
-        let Round { put, seen, signature, first_seen } = round;
-        eprintln!(
-            "house: acquire {n}: seen {seen:.0} µs, bare {put:.0} µs; first seen {first_seen:.0} µs, signature {signature:.0} µs"
-        );
-        rounds.extend((n > 0).then_some(round));
+    let mut groups = Vec::new();
+    for _ in 0..GROUPS {
+        let people = scene.people(GROUP).await?;
+        let known = scene.tokens(&people).await?;
+        register(&scene, &server, &known).await?;
+        groups.push((people, known));
     }
-    Ok(rows(&rounds))
+    let mut turns = Vec::new();
+    for round in 0..ROUNDS {
+        for (people, known) in &groups {
+            let taken = take_turns(&scene, &server, &mut bare, people, known, round).await?;
+            turns.extend((round > 0).then_some(taken));
+        }
+    }
+    Ok(rows(&turns))
 }
 
 /// The processes that do a part of it alone.
@@ -62,29 +69,37 @@ struct Bare {
     signature: Role,
 }
 
-async fn round(
+async fn take_turns(
     scene: &Scene,
     server: &Server,
     bare: &mut Bare,
     people: &Arc<Vec<String>>,
     known: &Arc<Vec<String>>,
-    n: usize,
-) -> anyhow::Result<Round> {
+    round: usize,
+) -> anyhow::Result<Turns> {
     // A token is seen for the first time only once.
-    let fresh = scene.tokens(people).await?;
+    let (new, newer) = (scene.tokens(people).await?, scene.tokens(people).await?);
+    let file = scene.folder().join("tokens");
+    fs::write(&file, new.join("\n"))?;
+    let (puts, signatures) = (format!("{GROUP} {AT_ONCE}"), file.display().to_string());
     // Who is registered is known for a minute, and whose token it is until 10,000 others came.
     look_at_cards(scene, server, known).await?;
-    // Each of the two goes first every other time: the machine's caches prefer one that comes later.
-    let (first, second) = if n.is_multiple_of(2) { (known, &fresh) } else { (&fresh, known) };
-    let first = acquire(scene, server, first, 2 * n + 1).await?;
-    let put = carry_out(&mut bare.put, &format!("{} {PEOPLE} {AT_ONCE}", n * PEOPLE))?;
-    let second = acquire(scene, server, second, 2 * n + 2).await?;
-    let (seen, first_seen) = if n.is_multiple_of(2) { (first, second) } else { (second, first) };
-    let file = scene.folder().join("tokens");
-    fs::write(&file, fresh.join("\n"))?;
-    let signature = carry_out(&mut bare.signature, &file.display().to_string())?;
-    let each = |cpu| us_each(cpu, PEOPLE);
-    Ok(Round { put: each(put), seen: each(seen), signature: each(signature), first_seen: each(first_seen) })
+    let stamp = STAMPS * round + 1;
+    let mut seen = acquire(scene, server, known, stamp).await?;
+    let mut put = carry_out(&mut bare.put, &puts)?;
+    let mut first_seen = acquire(scene, server, &new, stamp + 1).await?;
+    let mut signature = carry_out(&mut bare.signature, &signatures)?;
+    first_seen += acquire(scene, server, &newer, stamp + 2).await?;
+    signature += carry_out(&mut bare.signature, &signatures)?;
+    put += carry_out(&mut bare.put, &puts)?;
+    seen += acquire(scene, server, known, stamp + 3).await?;
+    let each = |cpu| us_each(cpu, 2 * GROUP);
+    let turns = Turns { put: each(put), seen: each(seen), signature: each(signature), first_seen: each(first_seen) };
+    let Turns { put, seen, signature, first_seen } = &turns;
+    eprintln!(
+        "house: acquire {round}: seen {seen:.0} µs, bare {put:.0} µs; first seen {first_seen:.0} µs, signature {signature:.0} µs"
+    );
+    Ok(turns)
 }
 
 /// The processor time that a process takes for an order.
@@ -141,12 +156,12 @@ async fn ask(
     .await
 }
 
-fn rows(rounds: &[Round]) -> Vec<Row> {
-    let seen = median(rounds.iter().map(|round| round.seen));
-    let put = median(rounds.iter().map(|round| round.put));
-    let signature = median(rounds.iter().map(|round| round.signature));
-    let ratio = median(rounds.iter().map(|round| round.seen / round.put));
-    let added = median(rounds.iter().map(|round| round.first_seen - round.seen));
+fn rows(turns: &[Turns]) -> Vec<Row> {
+    let seen = median(turns.iter().map(|turn| turn.seen));
+    let put = median(turns.iter().map(|turn| turn.put));
+    let signature = median(turns.iter().map(|turn| turn.signature));
+    let ratio = median(turns.iter().map(|turn| turn.seen / turn.put));
+    let added = median(turns.iter().map(|turn| turn.first_seen - turn.seen));
     vec![
         Row {
             what: format!("`POST …/me/stamps/{{id}}`, {AT_ONCE} at once: processor time of the server each"),

@@ -1,6 +1,13 @@
 //! The same work without the house: the bare requests, by the same clients, at the same concurrency.
 
-use std::{fs, sync::Arc, time::Duration};
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::Context;
 use aws_sdk_dynamodb::{
@@ -34,6 +41,8 @@ fn runtime() -> anyhow::Result<Runtime> {
 pub struct Puts {
     runtime: Runtime,
     table: Client,
+    /// How many people have one so far.
+    done: AtomicUsize,
 }
 
 impl Puts {
@@ -44,14 +53,14 @@ impl Puts {
             .region(Region::from_static("us-east-1"))
             .credentials_provider(credentials)
             .endpoint_url(engine);
-        Ok(Self { runtime: runtime()?, table: Client::from_conf(config.build()) })
+        Ok(Self { runtime: runtime()?, table: Client::from_conf(config.build()), done: AtomicUsize::new(0) })
     }
 
-    /// `from count at_once`: so many Puts, for people from that number on.
+    /// `count at_once`: so many Puts, each for somebody new.
     pub fn carry_out(&self, order: &str) -> anyhow::Result<String> {
         let numbers = order.split(' ').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
-        let &[from, count, at_once] = numbers.as_slice() else { anyhow::bail!("not an order: {order}") };
-        let table = self.table.clone();
+        let &[count, at_once] = numbers.as_slice() else { anyhow::bail!("not an order: {order}") };
+        let (table, from) = (self.table.clone(), self.done.fetch_add(count, Ordering::Relaxed));
         self.runtime.block_on(scene::all(count, at_once, move |n| put(table.clone(), from + n)))?;
         Ok("done".to_owned())
     }

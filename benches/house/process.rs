@@ -1,4 +1,4 @@
-//! A process beside this one: its processor time and its memory, as Linux tells them (proc(5)).
+//! A process beside this one: its processor time and its memory, as Linux tells them (proc(5), `clock_getcpuclockid(3)`).
 
 use std::{
     fs,
@@ -7,9 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
-
-/// Ticks a second of `utime` and `stime`: `USER_HZ`, 100 on every Linux that Rust's tier 1 knows.
-const TICKS: u64 = 100;
+use nix::{time::clock_getcpuclockid, unistd::Pid};
 
 /// A running process. Dropped, it is killed.
 pub struct Process(Child);
@@ -34,12 +32,8 @@ impl Process {
 
     /// Its processor time so far, all threads, user and system.
     pub fn cpu(&self) -> anyhow::Result<Duration> {
-        let stat = self.read("stat")?;
-        // The name, in parentheses, may hold anything; what follows is numbers. `utime` is the 14th field, `stime` the 15th.
-        let after_name = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
-        let ticks: u64 =
-            after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-        Ok(Duration::from_millis(ticks * 1000 / TICKS))
+        let clock = clock_getcpuclockid(Pid::from_raw(self.0.id().cast_signed()))?;
+        Ok(clock.now()?.into())
     }
 
     pub fn memory(&self) -> anyhow::Result<Memory> {

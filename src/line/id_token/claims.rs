@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::TokenError;
@@ -10,7 +11,26 @@ use crate::domain::{ids::LineUserId, time::Timestamp};
 /// The issuer of every ID token (LINE Login: "Verify ID token").
 const ISSUER: &str = "https://access.line.me";
 
-/// The claims that matter. Names, pictures and the rest are never kept.
+/// The claims that matter, as a token or LINE says them: any of them may be missing, or be anything. Names, pictures and
+/// the rest are passed over.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Said {
+    iss: Value,
+    pub(super) aud: Value,
+    sub: Value,
+    exp: Value,
+    iat: Value,
+}
+
+impl From<Map<String, Value>> for Said {
+    fn from(mut object: Map<String, Value>) -> Self {
+        let mut claim = |name| object.remove(name).unwrap_or_default();
+        Self { iss: claim("iss"), aud: claim("aud"), sub: claim("sub"), exp: claim("exp"), iat: claim("iat") }
+    }
+}
+
+/// The same, each in LINE's form: what is kept of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claims {
     user: LineUserId,
@@ -22,16 +42,14 @@ pub(super) struct Claims {
 
 impl Claims {
     /// Reads the claims; each must be there in LINE's form, and the issuer must be LINE.
-    pub(super) fn read(claims: &Map<String, Value>) -> Result<Self, TokenError> {
-        let text = |name: &str| claims.get(name).and_then(Value::as_str);
-        let seconds = |name: &str| claims.get(name).and_then(Value::as_i64);
-        if text("iss") != Some(ISSUER) {
+    pub(super) fn read(said: &Said) -> Result<Self, TokenError> {
+        if said.iss.as_str() != Some(ISSUER) {
             return Err(TokenError::Invalid("issuer"));
         }
-        let audience = text("aud").ok_or(TokenError::Invalid("audience"))?.to_owned();
-        let user = text("sub").and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid("subject"))?;
-        let issued_at = seconds("iat").ok_or(TokenError::Invalid("issued_at"))?;
-        let expires_at = seconds("exp").ok_or(TokenError::Invalid("expires_at"))?;
+        let audience = said.aud.as_str().ok_or(TokenError::Invalid("audience"))?.to_owned();
+        let user = said.sub.as_str().and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid("subject"))?;
+        let issued_at = said.iat.as_i64().ok_or(TokenError::Invalid("issued_at"))?;
+        let expires_at = said.exp.as_i64().ok_or(TokenError::Invalid("expires_at"))?;
         Ok(Self { user, audience, expires_at, issued_at })
     }
 

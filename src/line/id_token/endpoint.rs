@@ -10,6 +10,7 @@ use super::{
         answer::{Answer, CallError},
     },
     LoginChannels, TokenError,
+    claims::Said,
     seen::Signing,
 };
 
@@ -20,14 +21,14 @@ pub(super) async fn ask(
     platform: &Platform,
     token: &str,
     accepted: &LoginChannels,
-) -> Result<(Map<String, Value>, Signing), TokenError> {
+) -> Result<(Said, Signing), TokenError> {
     let signing = signing(token, accepted)?;
     let client_id = unverified_audience(token).filter(|audience| accepted.ids.contains(audience));
     let client_id = client_id.ok_or(TokenError::Invalid("audience"))?;
     let form = [("id_token", token), ("client_id", &client_id)];
     let answer = Answer::to(platform.post(VERIFY).timeout(platform.patience()).form(&form)).await;
     let claims = claims(answer.map_err(unavailable)?).await?;
-    if claims.get("aud").and_then(Value::as_str) != Some(&client_id) {
+    if claims.aud.as_str() != Some(&client_id) {
         return Err(TokenError::Invalid("audience"));
     }
     Ok((claims, signing))
@@ -46,13 +47,13 @@ fn signing(token: &str, accepted: &LoginChannels) -> Result<Signing, TokenError>
 /// The `aud` that the token claims: good for asking LINE about it, and for nothing else.
 fn unverified_audience(token: &str) -> Option<String> {
     let payload = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
-    let claims: Map<String, Value> = serde_json::from_slice(&payload).ok()?;
-    claims.get("aud")?.as_str().map(str::to_owned)
+    let claims: Said = serde_json::from_slice(&payload).ok()?;
+    claims.aud.as_str().map(str::to_owned)
 }
 
-async fn claims(answer: Answer) -> Result<Map<String, Value>, TokenError> {
+async fn claims(answer: Answer) -> Result<Said, TokenError> {
     match answer.status() {
-        200 => answer.object().await.map_err(unavailable),
+        200 => answer.object().await.map_err(unavailable).map(Said::from),
         400 => Err(refusal(&answer.object().await.map_err(unavailable)?)),
         status => Err(unavailable(CallError::Status { status, said: answer.said().await })),
     }

@@ -8,18 +8,21 @@ mod endpoint;
 mod keys;
 mod seen;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
 
 use super::{Cause, Platform};
 use crate::domain::{
     ids::LineUserId,
     time::{Clock, Timestamp},
 };
-use claims::Claims;
+use claims::{Claims, Said};
 use keys::KeyRing;
 use seen::{Seen, Signing, Verified};
 
@@ -133,40 +136,43 @@ impl Verified {
     }
 }
 
+/// Made once: every first request of a visit needs it.
+static ES256_ALONE: LazyLock<Validation> = LazyLock::new(|| signature_alone(Algorithm::ES256));
+
 /// The claims of a token whose signature is right: ES256 with one of LINE's keys, or HS256 with the
 /// Login channel's secret. Which of them is never the token's choice: a key has one algorithm.
-async fn signed_claims(
-    keys: &KeyRing,
-    token: &str,
-    accepted: &LoginChannels,
-) -> Result<(Map<String, Value>, Signing), TokenError> {
+async fn signed_claims(keys: &KeyRing, token: &str, accepted: &LoginChannels) -> Result<(Said, Signing), TokenError> {
     let header = decode_header(token).map_err(|_| TokenError::Invalid("header"))?;
     match (header.alg, header.kid, &accepted.hs256_secret) {
         (Algorithm::ES256, Some(kid), _) => {
             let key = keys.find(&kid).await.map_err(|error| TokenError::Unavailable(error.into()))?;
             let key = key.ok_or(TokenError::Invalid("unknown_key"))?;
-            Ok((claims_signed_with(&key, Algorithm::ES256, token)?, Signing::LineKey))
+            Ok((claims_signed_with(&key, &ES256_ALONE, token)?, Signing::LineKey))
         }
         (Algorithm::ES256, None, _) => Err(TokenError::Invalid("key_id_missing")),
         (Algorithm::HS256, None, Some(secret)) => {
             let key = DecodingKey::from_secret(secret.expose_secret().as_bytes());
             let key = key.map_err(|_| TokenError::Invalid("algorithm"))?;
-            Ok((claims_signed_with(&key, Algorithm::HS256, token)?, Signing::LoginSecret))
+            Ok((claims_signed_with(&key, &signature_alone(Algorithm::HS256), token)?, Signing::LoginSecret))
         }
         _ => Err(TokenError::Invalid("algorithm")),
     }
 }
 
-fn claims_signed_with(key: &DecodingKey, algorithm: Algorithm, token: &str) -> Result<Map<String, Value>, TokenError> {
-    // The signature alone: the claims are checked in `claims.rs`, with the clock that is handed in.
-    let mut signature_alone = Validation::new(algorithm);
-    signature_alone.required_spec_claims.clear();
-    signature_alone.validate_exp = false;
-    signature_alone.validate_aud = false;
-    decode(token, key, &signature_alone).map(|token| token.claims).map_err(|error| match error.kind() {
+fn claims_signed_with(key: &DecodingKey, signature_alone: &Validation, token: &str) -> Result<Said, TokenError> {
+    decode(token, key, signature_alone).map(|token| token.claims).map_err(|error| match error.kind() {
         ErrorKind::InvalidSignature => TokenError::Invalid("signature"),
         _ => TokenError::Invalid("form"),
     })
+}
+
+/// The signature and its algorithm alone: the claims are checked in `claims.rs`, with the clock that is handed in.
+fn signature_alone(algorithm: Algorithm) -> Validation {
+    let mut validation = Validation::new(algorithm);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.validate_aud = false;
+    validation
 }
 
 impl fmt::Debug for TokenVerifier {

@@ -55,7 +55,7 @@ fn verifying_and_pushing_run_on_any_thread() {
 fn memory_is_bounded_and_forgets_what_was_not_used_for_longest() {
     let seen = Seen::default();
     let verified = |n: u32| {
-        let claims = Claims::read(hanako().as_object().unwrap()).unwrap();
+        let claims = Claims::read(&serde_json::from_value(hanako()).unwrap()).unwrap();
         seen.keep(seen::digest(&n.to_string()), Verified { claims, signing: Signing::LineKey, at: Duration::ZERO });
     };
     let known = |n: u32| seen.find(&seen::digest(&n.to_string()), Duration::ZERO).is_some();
