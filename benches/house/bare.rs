@@ -80,7 +80,7 @@ async fn put(table: Client, n: usize) -> anyhow::Result<()> {
     }
 }
 
-/// Signatures of ID tokens, checked by the library that the house uses, and nothing else of a token.
+/// Signatures of ID tokens, checked by a library for them with the house's cryptography, and nothing else of a token.
 pub struct Signatures {
     keys: JwkSet,
 }

@@ -1,7 +1,5 @@
 //! LINE's verify endpoint (LINE Login: "Verify ID token"), for `line.verification = "endpoint"`.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use jsonwebtoken::{Algorithm, decode_header};
 use serde_json::{Map, Value};
 
 use super::{
@@ -11,6 +9,7 @@ use super::{
     },
     LoginChannels, TokenError,
     claims::Said,
+    jws::Jws,
     seen::Signing,
 };
 
@@ -22,8 +21,9 @@ pub(super) async fn ask(
     token: &str,
     accepted: &LoginChannels,
 ) -> Result<(Said, Signing), TokenError> {
-    let signing = signing(token, accepted)?;
-    let client_id = unverified_audience(token).filter(|audience| accepted.ids.contains(audience));
+    let jws = Jws::parse(token)?;
+    let signing = signing(&jws, accepted)?;
+    let client_id = unverified_audience(&jws).filter(|audience| accepted.ids.contains(audience));
     let client_id = client_id.ok_or(TokenError::Invalid("audience"))?;
     let form = [("id_token", token), ("client_id", &client_id)];
     let answer = Answer::to(platform.post(VERIFY).timeout(platform.patience()).form(&form)).await;
@@ -35,20 +35,16 @@ pub(super) async fn ask(
 }
 
 /// Which kind of key the token says it was signed with; LINE checks whether it was.
-fn signing(token: &str, accepted: &LoginChannels) -> Result<Signing, TokenError> {
-    let header = decode_header(token).map_err(|_| TokenError::Invalid("header"))?;
-    match header.alg {
-        Algorithm::ES256 => Ok(Signing::LineKey),
-        Algorithm::HS256 if accepted.hs256_secret.is_some() => Ok(Signing::LoginSecret),
+fn signing(jws: &Jws<'_>, accepted: &LoginChannels) -> Result<Signing, TokenError> {
+    match jws.header.alg.as_str() {
+        "ES256" => Ok(Signing::LineKey),
+        "HS256" if accepted.hs256_secret.is_some() => Ok(Signing::LoginSecret),
         _ => Err(TokenError::Invalid("algorithm")),
     }
 }
 
-/// The `aud` that the token claims: good for asking LINE about it, and for nothing else.
-fn unverified_audience(token: &str) -> Option<String> {
-    let payload = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
-    let claims: Said = serde_json::from_slice(&payload).ok()?;
-    claims.aud.as_str().map(str::to_owned)
+fn unverified_audience(jws: &Jws<'_>) -> Option<String> {
+    jws.unverified_claims()?.aud.as_str().map(str::to_owned)
 }
 
 async fn claims(answer: Answer) -> Result<Said, TokenError> {

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use jsonwebtoken::DecodingKey;
 use serde_json::{Map, Value};
 
 use super::super::{
@@ -37,7 +37,7 @@ pub(super) struct KeyRing {
 /// What we have. All times are uptimes.
 #[derive(Default)]
 struct LocalCopy {
-    keys: HashMap<String, Arc<DecodingKey>>,
+    keys: HashMap<String, Arc<ParsedPublicKey>>,
     fetched_at: Option<Duration>,
     tried_at: Option<Duration>,
     failure: Option<Arc<CallError>>,
@@ -45,10 +45,10 @@ struct LocalCopy {
 
 /// What the copy says about a `kid`.
 enum Found {
-    Fresh(Arc<DecodingKey>),
+    Fresh(Arc<ParsedPublicKey>),
     Nothing,
     /// Known, but the copy should be fetched again.
-    Old(Arc<DecodingKey>),
+    Old(Arc<ParsedPublicKey>),
 }
 
 impl KeyRing {
@@ -65,7 +65,7 @@ impl KeyRing {
     /// # Errors
     ///
     /// Without any copy: why there is none.
-    pub(super) async fn find(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, Arc<CallError>> {
+    pub(super) async fn find(&self, kid: &str) -> Result<Option<Arc<ParsedPublicKey>>, Arc<CallError>> {
         let found = self.copy().find(kid, self.clock.uptime());
         let _turn = match found {
             Found::Fresh(key) => return Ok(Some(key)),
@@ -128,7 +128,7 @@ impl LocalCopy {
         }
     }
 
-    fn end(&mut self, outcome: Result<HashMap<String, Arc<DecodingKey>>, CallError>, now: Duration) {
+    fn end(&mut self, outcome: Result<HashMap<String, Arc<ParsedPublicKey>>, CallError>, now: Duration) {
         self.tried_at = Some(now);
         match outcome {
             Ok(keys) => *self = Self { keys, fetched_at: Some(now), tried_at: Some(now), failure: None },
@@ -136,7 +136,7 @@ impl LocalCopy {
         }
     }
 
-    fn answer(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, Arc<CallError>> {
+    fn answer(&self, kid: &str) -> Result<Option<Arc<ParsedPublicKey>>, Arc<CallError>> {
         match (&self.fetched_at, &self.failure) {
             (None, Some(failure)) => Err(Arc::clone(failure)),
             _ => Ok(self.keys.get(kid).map(Arc::clone)),
@@ -146,23 +146,21 @@ impl LocalCopy {
 
 /// The ES256 keys of a set. Others, and entries that can't be read, are passed over; a set without
 /// a single one can't be meant.
-fn usable_keys(set: &Map<String, Value>) -> Result<HashMap<String, Arc<DecodingKey>>, CallError> {
+fn usable_keys(set: &Map<String, Value>) -> Result<HashMap<String, Arc<ParsedPublicKey>>, CallError> {
     let entries = set.get("keys").and_then(Value::as_array).into_iter().flatten();
     let keys: HashMap<_, _> = entries.filter_map(usable_key).collect();
     if keys.is_empty() { Err(CallError::Form("no usable key")) } else { Ok(keys) }
 }
 
 /// An EC key on P-256 for signatures (RFC 7517, RFC 7518 section 6.2), with its `kid`.
-fn usable_key(entry: &Value) -> Option<(String, Arc<DecodingKey>)> {
+fn usable_key(entry: &Value) -> Option<(String, Arc<ParsedPublicKey>)> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str);
     let is = |name: &str, value: &str| text(name) == Some(value);
     let is_or_absent = |name: &str, value: &str| entry.get(name).is_none() || is(name, value);
     let fits = is("kty", "EC") && is("crv", "P-256") && is_or_absent("alg", "ES256") && is_or_absent("use", "sig");
-    let coordinate = |name: &str| {
-        let text = text(name)?;
-        let length = URL_SAFE_NO_PAD.decode(text).ok()?.len();
-        (length == 32).then_some(text)
-    };
-    let key = DecodingKey::from_ec_components(coordinate("x")?, coordinate("y")?).ok()?;
+    let coordinate = |name: &str| URL_SAFE_NO_PAD.decode(text(name)?).ok().filter(|bytes| bytes.len() == 32);
+    // An uncompressed point (SEC 1, section 2.3.3); one that isn't on the curve is no key.
+    let point = [[4].as_slice(), coordinate("x")?.as_slice(), coordinate("y")?.as_slice()].concat();
+    let key = ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).ok()?;
     fits.then(|| text("kid").map(|kid| (kid.to_owned(), Arc::new(key))))?
 }

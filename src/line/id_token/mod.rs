@@ -5,16 +5,12 @@
 
 mod claims;
 mod endpoint;
+mod jws;
 mod keys;
 mod seen;
 
-use std::{
-    fmt,
-    sync::{Arc, LazyLock},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
-use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{Cause, Platform};
@@ -23,6 +19,7 @@ use crate::domain::{
     time::{Clock, Timestamp},
 };
 use claims::{Claims, Said};
+use jws::{Jws, Key};
 use keys::KeyRing;
 use seen::{Seen, Signing, Verified};
 
@@ -92,9 +89,6 @@ impl TokenVerifier {
     /// A verifier that has fetched nothing yet.
     #[must_use]
     pub fn new(platform: Platform, settings: VerifierSettings, clock: Clock) -> Self {
-        // Without it, a build in which another crate turns on a second provider panics at the first token.
-        // An error says that one is installed: by the verifier before this one.
-        let _installed = jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER.install_default();
         let way = match settings.verification {
             Verification::Endpoint => Way::Endpoint(platform),
             Verification::Jwks => Way::Jwks(KeyRing::new(platform, settings.jwks_refetch, clock.clone())),
@@ -136,43 +130,22 @@ impl Verified {
     }
 }
 
-/// Made once: every first request of a visit needs it.
-static ES256_ALONE: LazyLock<Validation> = LazyLock::new(|| signature_alone(Algorithm::ES256));
-
-/// The claims of a token whose signature is right: ES256 with one of LINE's keys, or HS256 with the
-/// Login channel's secret. Which of them is never the token's choice: a key has one algorithm.
+/// The claims of a token whose signature is right: ES256 with one of LINE's keys, or HS256 with the Login channel's
+/// secret.
 async fn signed_claims(keys: &KeyRing, token: &str, accepted: &LoginChannels) -> Result<(Said, Signing), TokenError> {
-    let header = decode_header(token).map_err(|_| TokenError::Invalid("header"))?;
-    match (header.alg, header.kid, &accepted.hs256_secret) {
-        (Algorithm::ES256, Some(kid), _) => {
-            let key = keys.find(&kid).await.map_err(|error| TokenError::Unavailable(error.into()))?;
+    let jws = Jws::parse(token)?;
+    // Anybody can sign with an empty secret.
+    let secret = accepted.hs256_secret.as_ref().map(ExposeSecret::expose_secret).filter(|secret| !secret.is_empty());
+    match (jws.header.alg.as_str(), &jws.header.kid, secret) {
+        ("ES256", Some(kid), _) => {
+            let key = keys.find(kid).await.map_err(|error| TokenError::Unavailable(error.into()))?;
             let key = key.ok_or(TokenError::Invalid("unknown_key"))?;
-            Ok((claims_signed_with(&key, &ES256_ALONE, token)?, Signing::LineKey))
+            Ok((jws.claims(&Key::Es256(&key))?, Signing::LineKey))
         }
-        (Algorithm::ES256, None, _) => Err(TokenError::Invalid("key_id_missing")),
-        (Algorithm::HS256, None, Some(secret)) => {
-            let key = DecodingKey::from_secret(secret.expose_secret().as_bytes());
-            let key = key.map_err(|_| TokenError::Invalid("algorithm"))?;
-            Ok((claims_signed_with(&key, &signature_alone(Algorithm::HS256), token)?, Signing::LoginSecret))
-        }
+        ("ES256", None, _) => Err(TokenError::Invalid("key_id_missing")),
+        ("HS256", None, Some(secret)) => Ok((jws.claims(&Key::Hs256(secret))?, Signing::LoginSecret)),
         _ => Err(TokenError::Invalid("algorithm")),
     }
-}
-
-fn claims_signed_with(key: &DecodingKey, signature_alone: &Validation, token: &str) -> Result<Said, TokenError> {
-    decode(token, key, signature_alone).map(|token| token.claims).map_err(|error| match error.kind() {
-        ErrorKind::InvalidSignature => TokenError::Invalid("signature"),
-        _ => TokenError::Invalid("form"),
-    })
-}
-
-/// The signature and its algorithm alone: the claims are checked in `claims.rs`, with the clock that is handed in.
-fn signature_alone(algorithm: Algorithm) -> Validation {
-    let mut validation = Validation::new(algorithm);
-    validation.required_spec_claims.clear();
-    validation.validate_exp = false;
-    validation.validate_aud = false;
-    validation
 }
 
 impl fmt::Debug for TokenVerifier {

@@ -77,7 +77,7 @@ async fn without_a_signature_algorithm_nothing_is_accepted() {
     for alg in ["none", "None", "NONE", ""] {
         let header = json!({"alg": alg, "typ": "JWT", "kid": "key-1"});
         for token in [format!("{}.", unsigned(&header, &hanako())), story.signer.token_with(&header, &hanako())] {
-            assert_eq!(invalid(&story.verify(&token).await), "header");
+            assert_eq!(invalid(&story.verify(&token).await), "algorithm");
         }
     }
 }
@@ -197,4 +197,28 @@ async fn no_error_and_no_debug_shows_anything_of_a_token() {
     for part in token.split('.').chain([HANAKO, LOGIN_SECRET]) {
         assert!(!all.contains(part), "{all}");
     }
+}
+
+#[tokio::test]
+async fn a_header_or_claims_in_a_list_are_invalid_even_with_a_right_signature() {
+    let story = Story::begins();
+    let claims = json!(["https://access.line.me", OURS, HANAKO, START + 3_600, START]);
+    assert_eq!(invalid(&story.verify(&story.signer.token(&claims)).await), "form");
+    let header = json!(["ES256", "key-1", null, null]);
+    assert_eq!(invalid(&story.verify(&story.signer.token_with(&header, &hanako())).await), "header");
+}
+
+#[tokio::test]
+async fn a_name_said_twice_is_invalid() {
+    let story = Story::begins();
+    let twice = |json: &Value, name: &str| {
+        let json = json.to_string();
+        encoded(format!("{},\"{name}\":{}}}", &json[..json.len() - 1], json!("another")))
+    };
+    let (header, claims) = (story.signer.header(), hanako());
+    let token = |head: String| story.signer.signs(&head, &ECDSA_P256_SHA256_FIXED_SIGNING);
+    let headers = token(format!("{}.{}", twice(&header, "kid"), encoded(claims.to_string())));
+    assert_eq!(invalid(&story.verify(&headers).await), "header");
+    let subjects = token(format!("{}.{}", encoded(header.to_string()), twice(&claims, "sub")));
+    assert_eq!(invalid(&story.verify(&subjects).await), "form");
 }

@@ -17,7 +17,7 @@ use aws_lc_rs::{
     signature::{ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     super::double::{Asked, Double, HandClock, Say, shown},
