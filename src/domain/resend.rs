@@ -23,7 +23,7 @@ pub enum ResendRefusal {
     #[error("this notice was sent again {LAST_NUMBER} times: there are no more numbers")]
     NumbersUsedUp,
     /// Its last notice is waiting on the ordinary path, or held.
-    #[error("the last notice of this stamp is still on its way")]
+    #[error("the last notice of this stamp is waiting or held, and goes out by itself")]
     Pending,
 }
 

@@ -58,7 +58,7 @@ pub enum ApiError {
     PayloadTooLarge { limit: usize },
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("the last notice of this stamp is still on its way")]
+    #[error("the last notice of this stamp is waiting or held, and goes out by itself")]
     ResendPending,
     #[error("{0} can't change any more: somebody is registered")]
     SettingFixed(&'static str),

@@ -12,7 +12,7 @@ use actix_web::{
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{app::App, cross_origin::cors, observe::observe, ops::Ops, routes};
+use super::{app::App, auth, cross_origin::cors, observe::observe, ops::Ops, routes};
 
 /// An idle connection is kept so long: longer than load balancers do (60 s), so that they close first.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -28,6 +28,7 @@ const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 /// Serves the whole API until `shutdown`, then stops accepting and finishes what runs.
 pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
     let metrics = app.ops.metrics.clone();
+    auth::count_from_nothing();
     let server = HttpServer::new(move || service(app.on_this_thread()))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_PATIENCE)

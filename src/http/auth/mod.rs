@@ -6,6 +6,7 @@ mod participant;
 
 pub use organiser::{Admin, AdminToken, AdminTokens, Events, Operator, Role, Viewer};
 pub use participant::Participant;
+pub(super) use participant::count_from_nothing;
 
 use actix_web::{HttpRequest, http::header};
 

@@ -8,7 +8,7 @@ use crate::domain::{
     stamp::Claim,
 };
 use crate::http::{app::App, problem::ApiError};
-use crate::line::id_token::TokenError;
+use crate::line::id_token::{Flaw, TokenError};
 
 use super::Credentials;
 
@@ -51,11 +51,24 @@ fn unconfigured(event: &Event) -> ApiError {
     ApiError::Internal(format!("event {event_id} lives on channel {channel}, which is not configured").into())
 }
 
+const EXPIRED: &str = "expired";
+const UNAVAILABLE: &str = "unavailable";
+
 fn count(error: &TokenError) {
-    let reason = match error {
-        TokenError::Expired => "expired",
-        TokenError::Invalid(reason) => reason,
-        TokenError::Unavailable(_) => "unavailable",
-    };
-    metrics::counter!("id_tokens_refused_total", "reason" => reason).increment(1);
+    refused(match error {
+        TokenError::Expired => EXPIRED,
+        TokenError::Invalid(flaw) => flaw.as_str(),
+        TokenError::Unavailable(_) => UNAVAILABLE,
+    })
+    .increment(1);
+}
+
+/// Every reason, none so far: who watches for growth must see where it begins.
+pub(in crate::http) fn count_from_nothing() {
+    let reasons = Flaw::ALL.into_iter().map(Flaw::as_str).chain([EXPIRED, UNAVAILABLE]);
+    reasons.for_each(|reason| refused(reason).increment(0));
+}
+
+fn refused(reason: &'static str) -> metrics::Counter {
+    metrics::counter!("id_tokens_refused_total", "reason" => reason)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::TokenError;
+use super::{Flaw, TokenError};
 use crate::domain::{ids::LineUserId, time::Timestamp};
 
 /// The issuer of every ID token (LINE Login: "Verify ID token").
@@ -44,12 +44,12 @@ impl Claims {
     /// Reads the claims; each must be there in LINE's form, and the issuer must be LINE.
     pub(super) fn read(said: &Said) -> Result<Self, TokenError> {
         if said.iss.as_str() != Some(ISSUER) {
-            return Err(TokenError::Invalid("issuer"));
+            return Err(TokenError::Invalid(Flaw::Issuer));
         }
-        let audience = said.aud.as_str().ok_or(TokenError::Invalid("audience"))?.to_owned();
-        let user = said.sub.as_str().and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid("subject"))?;
-        let issued_at = said.iat.as_i64().ok_or(TokenError::Invalid("issued_at"))?;
-        let expires_at = said.exp.as_i64().ok_or(TokenError::Invalid("expires_at"))?;
+        let audience = said.aud.as_str().ok_or(TokenError::Invalid(Flaw::Audience))?.to_owned();
+        let user = said.sub.as_str().and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid(Flaw::Subject))?;
+        let issued_at = said.iat.as_i64().ok_or(TokenError::Invalid(Flaw::IssuedAt))?;
+        let expires_at = said.exp.as_i64().ok_or(TokenError::Invalid(Flaw::ExpiresAt))?;
         Ok(Self { user, audience, expires_at, issued_at })
     }
 
@@ -64,10 +64,10 @@ impl Claims {
         let leeway = i64::try_from(leeway.as_millis()).unwrap_or(i64::MAX);
         let millis = |seconds: i64| seconds.saturating_mul(1_000);
         if !audiences.contains(&self.audience) {
-            return Err(TokenError::Invalid("audience"));
+            return Err(TokenError::Invalid(Flaw::Audience));
         }
         if millis(self.issued_at) > now.as_millis().saturating_add(leeway) {
-            return Err(TokenError::Invalid("issued_at"));
+            return Err(TokenError::Invalid(Flaw::IssuedAt));
         }
         if now.as_millis() >= millis(self.expires_at).saturating_add(leeway) {
             return Err(TokenError::Expired);

@@ -7,7 +7,7 @@ use super::{
         Platform,
         answer::{Answer, CallError},
     },
-    LoginChannels, TokenError,
+    Flaw, LoginChannels, TokenError,
     claims::Said,
     jws::Jws,
     seen::Signing,
@@ -24,12 +24,12 @@ pub(super) async fn ask(
     let jws = Jws::parse(token)?;
     let signing = signing(&jws, accepted)?;
     let client_id = unverified_audience(&jws).filter(|audience| accepted.ids.contains(audience));
-    let client_id = client_id.ok_or(TokenError::Invalid("audience"))?;
+    let client_id = client_id.ok_or(TokenError::Invalid(Flaw::Audience))?;
     let form = [("id_token", token), ("client_id", &client_id)];
     let answer = Answer::to(platform.post(VERIFY).timeout(platform.patience()).form(&form)).await;
     let claims = claims(answer.map_err(unavailable)?).await?;
     if claims.aud.as_str() != Some(&client_id) {
-        return Err(TokenError::Invalid("audience"));
+        return Err(TokenError::Invalid(Flaw::Audience));
     }
     Ok((claims, signing))
 }
@@ -39,7 +39,7 @@ fn signing(jws: &Jws<'_>, accepted: &LoginChannels) -> Result<Signing, TokenErro
     match jws.header.alg.as_str() {
         "ES256" => Ok(Signing::LineKey),
         "HS256" if accepted.hs256_secret.is_some() => Ok(Signing::LoginSecret),
-        _ => Err(TokenError::Invalid("algorithm")),
+        _ => Err(TokenError::Invalid(Flaw::Algorithm)),
     }
 }
 
@@ -60,7 +60,7 @@ async fn claims(answer: Answer) -> Result<Said, TokenError> {
 fn refusal(body: &Map<String, Value>) -> TokenError {
     match body.get("error_description").and_then(Value::as_str) {
         Some("IdToken expired.") => TokenError::Expired,
-        _ => TokenError::Invalid("refused_by_line"),
+        _ => TokenError::Invalid(Flaw::RefusedByLine),
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{
 };
 use sha2::Sha256;
 
-use super::{TokenError, claims::Said};
+use super::{Flaw, TokenError, claims::Said};
 
 /// A token whose signature nobody has looked at yet.
 pub(super) struct Jws<'a> {
@@ -47,23 +47,23 @@ pub(super) enum Key<'a> {
 impl<'a> Jws<'a> {
     /// Takes a token apart; its header must be readable, and ask for nothing that we don't know.
     pub(super) fn parse(token: &'a str) -> Result<Self, TokenError> {
-        let unreadable = TokenError::Invalid("header");
+        let unreadable = TokenError::Invalid(Flaw::Header);
         let Some((signed, signature)) = token.rsplit_once('.') else { return Err(unreadable) };
         let Some((header, payload)) = signed.split_once('.') else { return Err(unreadable) };
         let header: Header = object(header).filter(|_| !payload.contains('.')).ok_or(unreadable)?;
         if header.crit.is_some() || header.b64.is_some() {
-            return Err(TokenError::Invalid("form"));
+            return Err(TokenError::Invalid(Flaw::Form));
         }
         Ok(Self { header, signed, payload, signature })
     }
 
     /// The claims, if they were signed with this key.
     pub(super) fn claims(&self, key: &Key<'_>) -> Result<Said, TokenError> {
-        let signature = decoded(self.signature).ok_or(TokenError::Invalid("form"))?;
+        let signature = decoded(self.signature).ok_or(TokenError::Invalid(Flaw::Form))?;
         if !key.signed(self.signed.as_bytes(), &signature) {
-            return Err(TokenError::Invalid("signature"));
+            return Err(TokenError::Invalid(Flaw::Signature));
         }
-        self.unverified_claims().ok_or(TokenError::Invalid("form"))
+        self.unverified_claims().ok_or(TokenError::Invalid(Flaw::Form))
     }
 
     /// What the token claims: good for asking LINE about it, and for nothing else.

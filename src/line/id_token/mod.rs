@@ -5,6 +5,7 @@
 
 mod claims;
 mod endpoint;
+mod flaw;
 mod jws;
 mod keys;
 mod seen;
@@ -19,6 +20,7 @@ use crate::domain::{
     time::{Clock, Timestamp},
 };
 use claims::{Claims, Said};
+pub use flaw::Flaw;
 use jws::{Jws, Key};
 use keys::KeyRing;
 use seen::{Seen, Signing, Verified};
@@ -61,9 +63,9 @@ pub enum TokenError {
     /// All is right but the time: the person has to log in again.
     #[error("the ID token has expired")]
     Expired,
-    /// It will never be accepted; the reason is one of a few fixed words, for metrics.
+    /// It will never be accepted.
     #[error("the ID token is invalid: {0}")]
-    Invalid(&'static str),
+    Invalid(Flaw),
     /// It can't be told now: LINE doesn't answer. The same token may be good in a moment.
     #[error("LINE can't say now whether the ID token is good")]
     Unavailable(#[source] Cause),
@@ -102,7 +104,7 @@ impl TokenVerifier {
     /// checked again.
     pub async fn verify(&self, token: &str, accepted: &LoginChannels) -> Result<LineUserId, TokenError> {
         if token.len() > LONGEST {
-            return Err(TokenError::Invalid("too_long"));
+            return Err(TokenError::Invalid(Flaw::TooLong));
         }
         let (now, uptime) = (self.0.clock.now(), self.0.clock.uptime());
         let digest = seen::digest(token);
@@ -124,7 +126,7 @@ impl TokenVerifier {
 impl Verified {
     fn user_for(&self, accepted: &LoginChannels, leeway: Duration, now: Timestamp) -> Result<LineUserId, TokenError> {
         if self.signing == Signing::LoginSecret && accepted.hs256_secret.is_none() {
-            return Err(TokenError::Invalid("algorithm"));
+            return Err(TokenError::Invalid(Flaw::Algorithm));
         }
         self.claims.user_for(&accepted.ids, leeway, now)
     }
@@ -139,12 +141,12 @@ async fn signed_claims(keys: &KeyRing, token: &str, accepted: &LoginChannels) ->
     match (jws.header.alg.as_str(), &jws.header.kid, secret) {
         ("ES256", Some(kid), _) => {
             let key = keys.find(kid).await.map_err(|error| TokenError::Unavailable(error.into()))?;
-            let key = key.ok_or(TokenError::Invalid("unknown_key"))?;
+            let key = key.ok_or(TokenError::Invalid(Flaw::UnknownKey))?;
             Ok((jws.claims(&Key::Es256(&key))?, Signing::LineKey))
         }
-        ("ES256", None, _) => Err(TokenError::Invalid("key_id_missing")),
+        ("ES256", None, _) => Err(TokenError::Invalid(Flaw::KeyIdMissing)),
         ("HS256", None, Some(secret)) => Ok((jws.claims(&Key::Hs256(secret))?, Signing::LoginSecret)),
-        _ => Err(TokenError::Invalid("algorithm")),
+        _ => Err(TokenError::Invalid(Flaw::Algorithm)),
     }
 }
 

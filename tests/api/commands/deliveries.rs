@@ -106,7 +106,7 @@ async fn one_notice_is_sent_again_and_the_facts_tell_who_asked() {
 
     assert_eq!(
         desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).refused(),
-        "stamp-rally: the last notice of this stamp is still on its way: nothing is written"
+        "stamp-rally: the last notice of this stamp is waiting or held, and goes out by itself: nothing is written"
     );
     assert_eq!(
         desk.run(&["deliveries", "resend", ID, HANAKO, "002"]).refused(),

@@ -132,6 +132,11 @@ async fn the_demo_has_an_organiser_pages_for_machines_and_a_webhook() {
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
         get(path).await.is(200);
     }
+    let metrics = get("/metrics").await.body.as_str().unwrap().to_owned();
+    for reason in ["audience", "expired", "unavailable", "unknown_key"] {
+        let from_nothing = format!("id_tokens_refused_total{{reason=\"{reason}\"}} 0");
+        assert!(metrics.contains(&from_nothing), "no {from_nothing} in {metrics}");
+    }
     let hanako = Participant::known(&here.line, HANAKO).await;
     hanako.acquire(&here.api, "001").await.is(201);
     let block = json!({"relation": "blocked", "webhook": true});

@@ -129,7 +129,7 @@ fn is_hanako(outcome: &Outcome) -> bool {
 
 fn invalid(outcome: &Outcome) -> &'static str {
     match outcome {
-        Err(TokenError::Invalid(reason)) => reason,
+        Err(TokenError::Invalid(flaw)) => flaw.as_str(),
         other => panic!("not invalid: {other:?}"),
     }
 }
