@@ -1,37 +1,37 @@
 //! A whole house: own table in an engine of its own, own stand-in LINE, own port, real routes, real SDKs.
 //! Its stories are told by people: `hanako.acquire("001")`.
 
+mod answer;
+mod clock;
+mod fittings;
+mod people;
+
+pub use answer::Answer;
+pub use clock::HandClock;
+pub use fittings::{Fittings, Tables};
+pub use people::{Organiser, Person};
+
 use std::{
-    borrow::Cow,
     collections::HashMap,
     net::TcpListener,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use metrics_exporter_prometheus::PrometheusBuilder;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use stamp_rally::{
     delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Tally, Worker},
     dev::{
         engine::{Engine, Storage},
         line::{ChannelSettings, Memory, StandIn},
     },
-    domain::time::{TimeSource, Timestamp},
-    http::{
-        self, App, Channel, Parts,
-        auth::{AdminToken, AdminTokens, Events, Role},
-    },
-    line::{
-        Access, Platform,
-        id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
-        messaging::Messenger,
-    },
+    domain::time::TimeSource,
+    http,
+    line::{Access, Platform, messaging::Messenger},
     store::{
         Store,
-        client::{Clients, Pace},
+        client::Clients,
         progress::WorkerId,
         rallies::Rallies,
         table::{TableNames, create},
@@ -41,6 +41,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{proxy::Proxy, tables::make_the_articles_table};
+use fittings::{app, unhurried};
 
 pub const RALLY: &str = "stamp-rally-202606";
 pub const CHANNEL: &str = "main";
@@ -52,67 +53,6 @@ pub const LOGIN_SECRET: &str = "a-login-channel-secret";
 pub const MINI_APP: &str = "1000000003";
 /// The one origin whose pages may call the API.
 pub const PAGE: &str = "https://rally.example";
-
-/// A clock that stands until it is turned.
-pub struct HandClock {
-    start: Timestamp,
-    turned: Mutex<Duration>,
-}
-
-impl HandClock {
-    fn at_now() -> Self {
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        let start = Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap()).unwrap();
-        Self { start, turned: Mutex::new(Duration::ZERO) }
-    }
-
-    fn turn(&self, by: Duration) {
-        *self.turned.lock().unwrap() += by;
-    }
-}
-
-impl TimeSource for HandClock {
-    fn now(&self) -> Timestamp {
-        self.start.plus_millis(i64::try_from(self.uptime().as_millis()).unwrap())
-    }
-
-    fn uptime(&self) -> Duration {
-        *self.turned.lock().unwrap()
-    }
-}
-
-/// What one house has that others haven't.
-#[derive(Clone, Copy)]
-pub struct Fittings {
-    /// How ID tokens are verified.
-    pub verification: Verification,
-    /// The Login channel secret of channel `main`: with one, tokens of web login (HS256) are taken.
-    pub login_secret: Option<&'static str>,
-    /// What webhooks of channel `main` may be signed with, newest first.
-    pub webhook_secrets: &'static [&'static str],
-    /// Which tables it stands on.
-    pub tables: Tables,
-}
-
-/// Which tables a house stands on.
-#[derive(Clone, Copy)]
-pub enum Tables {
-    /// Those of `table create`.
-    AsDefined,
-    /// The source article's, before anybody completed it.
-    OfTheArticle,
-}
-
-impl Default for Fittings {
-    fn default() -> Self {
-        Self {
-            verification: Verification::Jwks,
-            login_secret: None,
-            webhook_secrets: &[SECRET],
-            tables: Tables::AsDefined,
-        }
-    }
-}
 
 /// Everything, for one story.
 pub struct House {
@@ -326,64 +266,6 @@ impl House {
     }
 }
 
-fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>, fittings: Fittings) -> App {
-    let clock = clock.clone() as stamp_rally::domain::time::Clock;
-    let settings = VerifierSettings {
-        verification: fittings.verification,
-        jwks_refetch: Duration::from_secs(30),
-        leeway: Duration::from_secs(30),
-    };
-    let main = Channel {
-        login: LoginChannels {
-            ids: vec!["1000000001".to_owned(), MINI_APP.to_owned()],
-            hs256_secret: fittings.login_secret.map(|secret| secret.to_owned().into()),
-        },
-        webhook_secrets: fittings.webhook_secrets.iter().map(|secret| (*secret).to_owned().into()).collect(),
-    };
-    let other = Channel {
-        login: LoginChannels { ids: vec!["1000000002".to_owned()], hs256_secret: None },
-        webhook_secrets: vec!["another-secret".to_owned().into()],
-    };
-    App::new(Parts {
-        store: store.clone(),
-        rallies: Rallies::new(store.clone(), clock.clone()),
-        verifier: TokenVerifier::new(platform.clone(), settings, clock.clone()),
-        channels: HashMap::from([(CHANNEL.parse().unwrap(), main), ("other".parse().unwrap(), other)]),
-        admin_tokens: admin_tokens(),
-        allowed_origins: vec![PAGE.to_owned()],
-        clock,
-        metrics: PrometheusBuilder::new().build_recorder().handle(),
-    })
-}
-
-fn admin_tokens() -> AdminTokens {
-    let token = |name: &str, role, events| AdminToken {
-        name: name.to_owned(),
-        role,
-        sha256: Sha256::digest(name).into(),
-        events,
-    };
-    AdminTokens::new(vec![
-        token("organiser", Role::Admin, Events::All),
-        token("operator", Role::Operator, Events::All),
-        token("viewer", Role::Viewer, Events::All),
-        token("neighbour", Role::Admin, Events::These(["another-rally".parse().unwrap()].into())),
-    ])
-}
-
-/// Waits as long as a busy machine needs: how long the program waits is no story of these houses.
-fn unhurried(story: &'static str) -> Pace {
-    Pace {
-        connect: Duration::from_secs(10),
-        item_attempt: Duration::from_secs(20),
-        stream_attempt: Duration::from_secs(20),
-        operation: Duration::from_mins(1),
-        first_pause: Duration::from_millis(1),
-        budget: Cow::Borrowed(story),
-        ..Pace::request()
-    }
-}
-
 fn free_port() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
@@ -394,142 +276,4 @@ pub fn flex(text: &str) -> Value {
         "type": "flex", "altText": text,
         "contents": {"type": "bubble", "body": {"type": "box", "layout": "vertical", "contents": [{"type": "text", "text": text}]}}
     })
-}
-
-/// Somebody with a phone.
-pub struct Person<'a> {
-    pub house: &'a House,
-    pub id: String,
-    pub token: String,
-}
-
-impl Person<'_> {
-    /// The same person with another token.
-    pub fn with(&self, token: &str) -> Self {
-        Self { house: self.house, id: self.id.clone(), token: token.to_owned() }
-    }
-
-    /// The same person after LIFF was closed and opened again: with a fresh token.
-    pub fn again(&self) -> Self {
-        self.with(&self.house.line.id_token_of(&self.id, CHANNEL, self.house.second()).unwrap())
-    }
-
-    /// The same person with a token as ordered of the stand-in (its control API tells what can be ordered).
-    pub async fn minted(&self, order: &Value) -> Self {
-        let mut order = order.clone();
-        if order["iat"].is_null() {
-            let age = order.as_object_mut().unwrap().remove("age").and_then(|age| age.as_i64()).unwrap_or_default();
-            order["iat"] = json!(self.house.second() - age);
-        }
-        let minted = self.house.control(Method::POST, &format!("/users/{}/id-token", self.id), &order).await.is(200);
-        self.with(minted.body["idToken"].as_str().unwrap())
-    }
-
-    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.house.request(method, &format!("/api/events/{RALLY}{path}")).bearer_auth(&self.token)
-    }
-
-    pub async fn register(&self) -> Answer {
-        Answer::to(self.request(Method::PUT, "/me")).await
-    }
-
-    pub async fn card(&self) -> Answer {
-        Answer::to(self.request(Method::GET, "/me")).await
-    }
-
-    pub async fn acquire(&self, stamp: &str) -> Answer {
-        Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}"))).await
-    }
-
-    pub async fn acquire_as(&self, stamp: &str, key: &str) -> Answer {
-        Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}")).header("Idempotency-Key", key)).await
-    }
-
-    pub async fn look_at(&self, stamp: &str) -> Answer {
-        Answer::to(self.request(Method::GET, &format!("/me/stamps/{stamp}"))).await
-    }
-
-    /// The texts that the phone shows, oldest first.
-    pub fn phone(&self) -> Vec<String> {
-        let messages = self.house.line.phone(&self.id).unwrap();
-        messages.iter().map(|shown| shown["message"]["altText"].as_str().unwrap().to_owned()).collect()
-    }
-
-    /// Blocks the account, or follows it again; LINE tells us by webhook.
-    pub async fn becomes(&self, relation: &str) {
-        let path = format!("/users/{}/relation", self.id);
-        let body = json!({"channel": CHANNEL, "relation": relation, "webhook": true});
-        let told = self.house.control(Method::PUT, &path, &body).await;
-        assert_eq!(told.body["deliveries"][0]["status"], 200, "{told:?}");
-    }
-}
-
-/// Somebody with an admin token.
-pub struct Organiser<'a> {
-    house: &'a House,
-    token: String,
-}
-
-impl Organiser<'_> {
-    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.house.request(method, &format!("/admin/api/events{path}")).bearer_auth(&self.token)
-    }
-
-    pub async fn get(&self, path: &str) -> Answer {
-        Answer::to(self.request(Method::GET, path)).await
-    }
-
-    pub async fn post(&self, path: &str) -> Answer {
-        Answer::to(self.request(Method::POST, path)).await
-    }
-
-    pub async fn put_event(&self, id: &str, event: &Value) -> Answer {
-        Answer::to(self.request(Method::PUT, &format!("/{id}")).json(event)).await
-    }
-
-    pub async fn put_stamp(&self, event: &str, id: &str, stamp: &Value) -> Answer {
-        Answer::to(self.request(Method::PUT, &format!("/{event}/stamps/{id}")).json(stamp)).await
-    }
-}
-
-/// What came back.
-#[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub headers: reqwest::header::HeaderMap,
-    /// The JSON, or the text as a JSON string.
-    pub body: Value,
-}
-
-impl Answer {
-    pub async fn to(request: RequestBuilder) -> Self {
-        let answer = request.send().await.unwrap();
-        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let text = answer.text().await.unwrap();
-        let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        Self { status, headers, body }
-    }
-
-    /// Insists on a status.
-    #[track_caller]
-    pub fn is(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{:#}", self.body);
-        self
-    }
-
-    /// Insists on a problem: status, code, content type, request id.
-    #[track_caller]
-    pub fn refuses(self, status: u16, code: &str) -> Self {
-        let answer = self.is(status);
-        assert_eq!(answer.body["code"], code, "{:#}", answer.body);
-        assert_eq!(answer.body["status"], status);
-        assert_eq!(answer.header("content-type"), "application/problem+json");
-        assert_eq!(answer.body["requestId"], answer.header("x-request-id"));
-        answer
-    }
-
-    /// A header, empty if it isn't there.
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
-    }
 }
