@@ -211,6 +211,14 @@ impl Tasks {
         shard::tell_over(&shard);
         Some(shard).filter(|_| end == End::Finished)
     }
+
+    /// Lets each finish what runs, write its progress and hand its shard over.
+    async fn end(&mut self) {
+        self.stops.values().for_each(CancellationToken::cancel);
+        while let Some(ended) = self.shards.join_next_with_id().await {
+            self.ended(ended);
+        }
+    }
 }
 
 impl AtWork {
@@ -254,10 +262,7 @@ impl AtWork {
                 }
             }
         }
-        tasks.stops.values().for_each(CancellationToken::cancel);
-        while let Some(ended) = tasks.shards.join_next_with_id().await {
-            tasks.ended(ended);
-        }
+        tasks.end().await;
         // A drain under way ends at its next pause; without us (another stream) there is nothing to wait for.
         if shutdown.is_cancelled() {
             while of_leader.join_next().await.is_some() {}

@@ -1,0 +1,145 @@
+//! `stats rebuild`: what was counted as facts came, beside the facts counted anew.
+
+use std::io::{IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use super::words;
+use crate::domain::{
+    counts::{self, Counts, Hour, Hours},
+    event::Event,
+    time::Timestamp,
+};
+use crate::store::{
+    Store, StoreError,
+    counts::{Recount, Tallied},
+};
+
+/// A fact may be counted so long after it happened: hours younger than this are in motion and aren't corrected.
+const IN_MOTION_MS: i64 = 2 * 3600 * 1000;
+
+/// What to do about a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Correct {
+    HoursThatAreOver,
+    Nothing,
+}
+
+/// Compares, corrects what may be corrected, and tells of each hour that differs. An error if any goes on to differ.
+pub(super) async fn rebuild(
+    store: &Store,
+    event: &Event,
+    correct: Correct,
+    now: Timestamp,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let comparison = Comparison::read(store, event, now).await?;
+    let mut open = 0;
+    for (hour, difference) in &comparison.differences {
+        let settled = comparison.settle(hour, difference, correct, store).await?;
+        open += usize::from(settled != Settled::Corrected);
+        writeln!(out, "{}", comparison.line(hour, settled))?;
+    }
+    match (comparison.differences.len(), open) {
+        (0, _) => writeln!(out, "equal: {}", comparison.in_all())?,
+        (hours, 0) => writeln!(out, "{hours} hours corrected; now equal: {}", comparison.in_all())?,
+        (_, open) => anyhow::bail!(
+            "{open} hours differ from the facts: those in motion can be corrected two hours after they ended, others \
+             when the consumer has caught up; run it again then"
+        ),
+    }
+    let unreadable = comparison.facts.unreadable;
+    anyhow::ensure!(
+        unreadable == 0,
+        "{unreadable} items of the table can't be read and were not counted: the log names them"
+    );
+    Ok(())
+}
+
+/// The facts of an event, and what was counted of them before and after they were read: an hour that moved between the
+/// two is in motion, and proves nothing.
+struct Comparison<'a> {
+    event: &'a Event,
+    before: Tallied,
+    facts: Recount,
+    after: Tallied,
+    differences: Hours,
+    /// The first hour that is too young to be over.
+    young: Option<Timestamp>,
+}
+
+/// What became of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    Corrected,
+    InMotion,
+    /// Nobody wanted it corrected, or somebody else corrected the hour just now.
+    Left,
+}
+
+impl<'a> Comparison<'a> {
+    async fn read(store: &Store, event: &'a Event, now: Timestamp) -> Result<Self, StoreError> {
+        let before = store.counts(&event.event_id).await?;
+        let bar = progress_bar();
+        let facts = store.count_facts(event, |read| bar.set_position(read as u64)).await?;
+        bar.finish_and_clear();
+        let after = store.counts(&event.event_id).await?;
+        let differences = counts::differences(&facts.hours, &after.hours);
+        let young = Hour::of(now.plus_millis(-IN_MOTION_MS), event.time_zone).start();
+        Ok(Self { event, before, facts, after, differences, young })
+    }
+
+    async fn settle(
+        &self,
+        hour: &Hour,
+        difference: &Counts,
+        correct: Correct,
+        store: &Store,
+    ) -> Result<Settled, StoreError> {
+        if self.waits() || self.moves(hour) {
+            return Ok(Settled::InMotion);
+        }
+        let seen = self.after.corrections.get(hour);
+        let corrected =
+            correct == Correct::HoursThatAreOver && store.correct(&self.event.event_id, hour, seen, difference).await?;
+        Ok(if corrected { Settled::Corrected } else { Settled::Left })
+    }
+
+    fn moves(&self, hour: &Hour) -> bool {
+        hour.start() >= self.young || self.before.hours.get(hour) != self.after.hours.get(hour)
+    }
+
+    /// Counted before the zone was changed: what is taken from those hours belongs to others, so it is all or nothing.
+    fn waits(&self) -> bool {
+        self.differences.keys().any(|hour| !hour.is_of(self.event.time_zone))
+            && self.differences.keys().any(|hour| self.moves(hour))
+    }
+
+    fn line(&self, hour: &Hour, settled: Settled) -> String {
+        let what = match settled {
+            Settled::Corrected => "corrected",
+            Settled::InMotion => "still in motion",
+            Settled::Left => "not corrected",
+        };
+        let zone = if hour.is_of(self.event.time_zone) { "" } else { " (of another time zone)" };
+        let (facts, counted) = (at(&self.facts.hours, hour), at(&self.after.hours, hour));
+        format!("{}  facts {facts}, counted {counted}: {what}{zone}", hour.as_str())
+    }
+
+    fn in_all(&self) -> String {
+        words(&counts::total(&self.facts.hours))
+    }
+}
+
+fn at(hours: &Hours, hour: &Hour) -> String {
+    hours.get(hour).map_or_else(|| "nothing".to_owned(), words)
+}
+
+/// Items read so far; only where somebody watches.
+fn progress_bar() -> ProgressBar {
+    let target =
+        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    bar.set_message("items read");
+    bar
+}
