@@ -44,7 +44,12 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let tables = Tables::seen_at(&clients, &names).await?;
     let worker =
         if args.with_consumer { Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?) } else { None };
-    tracing::info!(http.bind = %listener.local_addr()?, consumer = args.with_consumer, "serving");
+    tracing::info!(
+        http.bind = %listener.local_addr()?,
+        http.public_url = settings.http.public_url(),
+        consumer = args.with_consumer,
+        "serving"
+    );
     let server = http::serve(listener, parts.app(&clients)?, shutdown.clone());
     service::run(server, worker, tables, shutdown).await
 }

@@ -213,3 +213,41 @@ fn read(item: &HashMap<String, AttributeValue>) -> Result<(Hour, Counts), StoreE
 fn unreadable(attribute: &str) -> StoreError {
     StoreError::broken(format!("a COUNTS item can't be read: {attribute}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stored_form_is_pinned_and_read_back() {
+        let (rally, hour) = ("rally".parse().unwrap(), Hour::stored("2026-05-23T19:00+09:00"));
+        let counts =
+            Counts { registrations: 3, completions: -1, stamps: BTreeMap::from([("001".parse().unwrap(), 2)]) };
+        let item = item(&rally, correction_key(&hour), &hour, &counts);
+        let number = |number: &str| AttributeValue::N(number.to_owned());
+        let expected = HashMap::from([
+            ("PK".to_owned(), text("COUNTS#rally")),
+            ("SK".to_owned(), text("HOUR#2026-05-23T19:00+09:00#CORRECTION")),
+            ("entityType".to_owned(), text("COUNTS")),
+            ("hour".to_owned(), text("2026-05-23T19:00+09:00")),
+            ("registrations".to_owned(), number("3")),
+            ("completions".to_owned(), number("-1")),
+            ("stamps".to_owned(), AttributeValue::M(HashMap::from([("001".to_owned(), number("2"))]))),
+        ]);
+        assert_eq!(item, expected);
+        assert_eq!(read(&item).unwrap(), (hour, counts));
+    }
+
+    #[test]
+    fn an_item_that_lacks_something_is_named() {
+        let hour = Hour::stored("2026-05-23T19:00+09:00");
+        let whole = item(&"rally".parse().unwrap(), correction_key(&hour), &hour, &Counts::default());
+        for name in ["hour", "registrations", "completions", "stamps"] {
+            let mut item = whole.clone();
+            item.remove(name);
+            let error = read(&item).unwrap_err();
+            let told = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            assert!(told.contains(name), "{told}");
+        }
+    }
+}

@@ -17,11 +17,12 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// The first layer.
-    pub(super) fn defaults() -> Result<Self, SettingsError> {
+    /// The first layer, with the defaults of a command over those of all.
+    pub(super) fn defaults(of_command: &str) -> Result<Self, SettingsError> {
         let mut layers = Self { tree: Table::new(), sources: BTreeMap::new() };
-        let table = parse("config/default.toml", DEFAULTS)?;
-        layers.lay("", Value::Table(table), &Source::Defaults);
+        for (name, text) in [("config/default.toml", DEFAULTS), ("the command's defaults", of_command)] {
+            layers.lay("", Value::Table(parse(name, text)?), &Source::Defaults);
+        }
         Ok(layers)
     }
 

@@ -1,7 +1,7 @@
 //! Typed settings: layered, checked, and refusing to start.
 //!
-//! Three layers, each laid over the one before: `config/default.toml` (compiled in), the file named by
-//! `--config` or `STAMP_RALLY_CONFIG`, the environment (`STAMP_RALLY__SECTION__KEY`). Whatever is wrong
+//! Three layers, each laid over the one before: the defaults (`config/default.toml`, compiled in, and a command's own),
+//! the file named by `--config` or `STAMP_RALLY_CONFIG`, the environment (`STAMP_RALLY__SECTION__KEY`). Whatever is wrong
 //! ends the start with one line that names the key, where its value came from and what to do. Only
 //! [`cli`](crate::cli) sees these types; everybody else is given the values they need.
 
@@ -57,7 +57,16 @@ impl Settings {
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, SettingsError> {
-        let mut layers = Layers::defaults()?;
+        Self::load_over("", file, environment)
+    }
+
+    /// The same, with a command's own defaults (TOML).
+    pub fn load_over(
+        defaults: &str,
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, SettingsError> {
+        let mut layers = Layers::defaults(defaults)?;
         if let Some(path) = file {
             layers.lay_file(path)?;
         }

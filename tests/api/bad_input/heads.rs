@@ -145,12 +145,15 @@ async fn what_isnt_http_gets_a_bare_400_and_harms_nobody() {
     let head = format!("PUT /api/events/{RALLY}/me HTTP/1.1\r\nhost: x\r\n");
     let large = format!("{head}x: {}\r\n\r\n", "y".repeat(200_000));
     let many = format!("{head}{}\r\n", "x: y\r\n".repeat(200));
-    let garbage: [&[u8]; 22] = [
+    let garbage: [&[u8]; 25] = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"GET\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
         b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET /api/events/a<b/stamps HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET /api/events/a\"b/stamps HTTP/1.1\r\nhost: x\r\n\r\n",
+        "GET /api/events/caf\u{e9}/stamps HTTP/1.1\r\nhost: x\r\n\r\n".as_bytes(),
         b"GET / HTTP/1.1\r\nhost x\r\n\r\n",
         b"GET / HTTP/1.1\r\n: x\r\n\r\n",
         b"GET / HTTP/1.1\r\nx\x00y: z\r\n\r\n",

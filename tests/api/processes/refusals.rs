@@ -59,6 +59,7 @@ async fn a_configuration_that_can_not_be_used_is_told_by_key_and_place() {
         ("[http]\nbnid = \"127.0.0.1:0\"\n", "`http.bnid` (file "),
         ("[store]\nconsumer_table = \"line-event\"\n", "`store.consumer_table` (file "),
         ("[delivery]\npushes_per_second = 0\n", "`delivery.pushes_per_second` (file "),
+        ("[delivery]\nlease_ms = 50\n", "`delivery.lease_ms` (file "),
     ] {
         fs::write(file, text).unwrap();
         let said = refused(folder.path(), &["--config", file], &[]).await;

@@ -1,5 +1,6 @@
 //! The store against a real engine: guards, races, lost answers, lists that grow while they are read.
 
+mod candidates;
 mod lists;
 mod notices;
 mod participants;

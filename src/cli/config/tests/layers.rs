@@ -39,6 +39,19 @@ fn the_environment_is_laid_over_the_file_and_the_file_over_the_defaults() {
 }
 
 #[test]
+fn a_commands_own_defaults_are_under_the_file_and_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rally.toml");
+    std::fs::write(&file, "[delivery]\nhold_probe_ms = 7000\n").unwrap();
+    let own = "[delivery]\nlease_ms = 6000\nhold_probe_ms = 5000\npoll_interval_ms = 50\n";
+    let variables = [("STAMP_RALLY__DELIVERY__POLL_INTERVAL_MS".into(), "70".into())];
+    let delivery = Settings::load_over(own, Some(&file), variables).unwrap().delivery;
+    assert_eq!(delivery.lease, Duration::from_secs(6));
+    assert_eq!(delivery.hold_probe, Duration::from_secs(7));
+    assert_eq!(delivery.poll_interval, Duration::from_millis(70));
+}
+
+#[test]
 fn a_variable_is_read_as_its_key_wants_it() {
     let variables = [
         ("STAMP_RALLY__LINE__CHANNELS__MAIN__LOGIN_CHANNEL_IDS", "1234567890"),

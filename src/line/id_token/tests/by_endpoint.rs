@@ -126,13 +126,14 @@ async fn what_line_says_of_a_good_token_is_checked_again() {
 
 #[tokio::test]
 async fn an_answer_that_says_nothing_about_the_token_leaves_it_open() {
-    let answers: [fn() -> Say; 11] = [
+    let answers: [fn() -> Say; 12] = [
         || Say::Close,
         || Say::text(200, "<html>"),
         || Say::text(200, "[]"),
         || Say::text(200, ""),
         || Say::text(200, &"x".repeat(1_000_000)),
         || Say::text(400, "<html>"),
+        || Say::text(413, ""),
         || Say::text(429, ""),
         || Say::text(500, ""),
         || Say::text(503, "{}"),
