@@ -93,10 +93,16 @@ impl SettingsArgs {
         Settings::load(file, env::vars_os())
     }
 
-    /// Loads the settings, starts the log as they say, and logs what should be looked at.
+    /// Loads the settings, and starts the log as they say.
     pub fn start(&self) -> Result<Settings, SettingsError> {
         let settings = self.load()?;
         logging::start(settings.log.format);
+        Ok(settings)
+    }
+
+    /// The same for who talks to LINE; logs what should be looked at.
+    pub fn start_with_line(&self) -> Result<Settings, SettingsError> {
+        let settings = self.start()?;
         for warning in settings.warnings() {
             tracing::warn!("{warning}");
         }

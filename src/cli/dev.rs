@@ -43,7 +43,7 @@ const DEMO_ADMIN: &str = "demo-admin";
 /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally
 #[derive(Clone, Debug, clap::Args)]
 pub struct DevArgs {
-    /// Configuration file, laid over the defaults
+    /// Configuration file, laid over the defaults; `admin.tokens` and channel `main` are the demo's own
     #[arg(long, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Where the engine and the stand-in keep their files between runs
@@ -73,7 +73,7 @@ struct DevAlone {
 
 /// Runs until the process is asked to stop.
 pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
-    let at_line = service::listen(command.line, "--line")?;
+    let at_line = service::listen(command.line, "`stamp-rally dev --line ADDRESS`")?;
     let mut settings = settings(&command, at_line.local_addr()?)?;
     logging::start(settings.log.format);
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
@@ -147,7 +147,7 @@ fn start_line(command: &DevArgs, settings: &Settings, listener: TcpListener) -> 
 }
 
 fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
-    let listener = service::listen(command.engine, "--engine")?;
+    let listener = service::listen(command.engine, "`stamp-rally dev --engine ADDRESS`")?;
     Ok(Engine::start(listener, Storage::File(command.data.join("engine.db")))?)
 }
 

@@ -46,7 +46,7 @@ pub struct LambdaArgs {
 
 /// Answers invocations for as long as AWS Lambda lets the process live.
 pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
-    let settings = args.settings.start()?;
+    let settings = args.settings.start_with_line()?;
     refuse_elsewhere()?;
     let parts = service::Service::of(&settings)?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;

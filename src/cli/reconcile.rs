@@ -35,7 +35,7 @@ pub struct ReconcileArgs {
 
 /// Carries the command out. The table at the end tells what was done, also when it breaks off.
 pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Result<()> {
-    let settings = args.settings.start()?;
+    let settings = args.settings.start_with_line()?;
     let mode = if args.dry_run { Mode::DryRun } else { Mode::ForReal };
     let parts = service::Service::of(&settings)?;
     let shutdown = service::shutdown_signal()?;

@@ -35,7 +35,7 @@ pub struct ConsumeArgs {
 
 /// Serves until the process is asked to stop. Whoever asks before the store can be reached is told so.
 pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
-    let settings = args.settings.start()?;
+    let settings = args.settings.start_with_line()?;
     let parts = Service::of(&settings)?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     let shutdown = service::shutdown_signal()?;
@@ -56,7 +56,7 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
 
 /// Consumes until the process is asked to stop.
 pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
-    let settings = args.settings.start()?;
+    let settings = args.settings.start_with_line()?;
     let parts = Service::of(&settings)?;
     let listener = settings.ops.bind.map(|bind| service::listen(bind, OPS_BIND)).transpose()?;
     let shutdown = service::shutdown_signal()?;

@@ -9,7 +9,7 @@ use std::{
 use tokio::{sync::Semaphore, time::Instant};
 
 use crate::domain::ids::ChannelName;
-use crate::line::messaging::Messenger;
+use crate::line::messaging::{Messenger, PushError};
 
 use super::{
     DeliverySettings,
@@ -21,6 +21,9 @@ const FAILURES: u32 = 50;
 
 /// See [`FAILURES`]. A fast channel makes fifty failures of one hiccup.
 const FAILING: Duration = Duration::from_secs(10);
+
+/// So many failures in a row are told: one alone is a hiccup.
+const TOLD: u32 = 3;
 
 /// Why a notice is held (`noticeReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,11 +211,15 @@ impl Channel {
     }
 
     /// An attempt failed in a way that passes.
-    pub fn failed(&self, uptime: Duration) {
-        let (is_held_now, failing_since) = {
+    pub fn failed(&self, uptime: Duration, error: &PushError) {
+        let (is_held_now, failing_since, failures) = {
             let mut health = locked(&self.health);
-            (health.failed(uptime, self.every), health.failing_since)
+            (health.failed(uptime, self.every), health.failing_since, health.failures)
         };
+        if failures == TOLD {
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(channel = %self.name, error, "LINE takes no push now: notices are tried again");
+        }
         failing_gauge(&self.name).set(uptime.saturating_sub(failing_since).as_secs_f64());
         if is_held_now {
             self.tell_held(HoldReason::LineUnavailable);

@@ -1,6 +1,6 @@
 //! One notice: pass over, push, mark, or park.
 //!
-//! The same code serves the polling worker, the drain of held notices, and later a Lambda: it is given a notice and
+//! The same code serves the polling worker, the drain of held notices, and a Lambda: it is given a notice and
 //! says what became of it. Each pass reads the participant's facts anew, so a pass can be repeated by anybody.
 
 mod failure;

@@ -62,7 +62,7 @@ pub enum EngineError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Another process (or another engine of this one) has the file open.
-    #[error("{} is in use by another stamp-rally; stop it or choose another folder", .0.display())]
+    #[error("{} is in use by another stamp-rally: stop it, or choose another folder by `stamp-rally dev --data DIR`", .0.display())]
     InUse(PathBuf),
     /// The machine refused a file, a socket or a thread.
     #[error("the embedded DynamoDB engine got no {what}")]

@@ -35,7 +35,7 @@ where
     let started = uptime();
     let request_id = RequestId::made();
     let method = known_method(req.method());
-    refuse_unasked_body(&mut req);
+    let_go_of_unasked_body(&mut req);
     // For debugging: it costs as much as the log line, which has the id as well.
     let span = tracing::debug_span!("http.request", request.id = %request_id);
     req.extensions_mut().insert(request_id.clone());
@@ -51,7 +51,7 @@ where
 }
 
 /// Lets go of a body that nobody will read ([`super::body::NoBody`] tells why), of every method that takes none.
-fn refuse_unasked_body(req: &mut ServiceRequest) {
+fn let_go_of_unasked_body(req: &mut ServiceRequest) {
     if !matches!(*req.method(), Method::POST | Method::PUT) {
         drop(req.take_payload());
     }

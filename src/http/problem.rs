@@ -66,7 +66,7 @@ pub enum ApiError {
     SignatureInvalid,
     #[error("there is no such stamp")]
     StampNotFound,
-    #[error("It is not known to be stored. Repeating the request is safe.")]
+    #[error("Nothing of the request is known to be stored. Repeating it is safe.")]
     StoreUnavailable(#[source] Source),
     #[error("get a new ID token from LIFF")]
     TokenExpired,

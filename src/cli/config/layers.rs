@@ -9,6 +9,8 @@ use super::error::{SettingsError, Source};
 
 const DEFAULTS: &str = include_str!("../../../config/default.toml");
 const PREFIX: &str = "STAMP_RALLY__";
+/// Where somebody forgot an underscore.
+const NEARLY: &str = "STAMP_RALLY_";
 
 /// The layers laid so far. Paths are written with dots, list elements by their number.
 pub(super) struct Layers {
@@ -44,14 +46,26 @@ impl Layers {
         let mut ours: Vec<(String, OsString)> = environment
             .into_iter()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-            .filter(|(name, _)| name.starts_with(PREFIX))
+            .filter(|(name, _)| name.starts_with(NEARLY))
             .collect();
+        if let Some((name, _)) = ours.iter().find(|(name, _)| self.lacks_an_underscore(name)) {
+            let source = Source::Variable(name.clone());
+            let problem = "is no setting: write STAMP_RALLY__SECTION__KEY, with two underscores each time";
+            return Err(SettingsError::key(name, &source, problem));
+        }
+        ours.retain(|(name, _)| name.starts_with(PREFIX));
         // Stable: of two with the same name the later one counts.
         ours.sort_by(|one, other| one.0.cmp(&other.0));
         for (name, value) in ours {
             self.lay_variable(name, value)?;
         }
         Ok(())
+    }
+
+    /// `STAMP_RALLY_HTTP__BIND` is meant for us, `STAMP_RALLY_CONFIG` isn't.
+    fn lacks_an_underscore(&self, name: &str) -> bool {
+        let rest = name[NEARLY.len()..].to_ascii_lowercase();
+        self.tree.keys().any(|section| rest.strip_prefix(section).is_some_and(|rest| rest.starts_with('_')))
     }
 
     fn lay_variable(&mut self, name: String, value: OsString) -> Result<(), SettingsError> {

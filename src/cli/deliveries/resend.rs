@@ -135,8 +135,16 @@ impl Operator<'_> {
             Means::Looking => "would be written",
             Means::Writing => "is written",
         };
-        let before = self.tried_before(facts.may_have_been_accepted_at(stamp_id));
+        let before = match facts.last_notice(stamp_id) {
+            Some((_, NoticeStatus::Sent { at, .. })) => self.accepted_before(*at),
+            _ => self.tried_before(facts.may_have_been_accepted_at(stamp_id)),
+        };
         Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {told}{before}")?)
+    }
+
+    fn accepted_before(&self, at: Option<Timestamp>) -> String {
+        let at = at.map_or_else(String::new, |at| format!(" at {}", at.in_zone(self.zone)));
+        format!("; LINE accepted the one before{at}: to a friend of the account this is a second message")
     }
 
     fn tried_before(&self, at: Option<Timestamp>) -> String {
@@ -282,8 +290,8 @@ impl Tally {
 
     fn tell(&self, state: ParkedState, means: Means, out: &mut impl Write) -> std::io::Result<()> {
         let told = match means {
-            Means::Looking => "would be sent again",
-            Means::Writing => "sent again",
+            Means::Looking => "would be asked for again",
+            Means::Writing => "asked for again",
         };
         writeln!(out, "{told}: {}", self.again)?;
         for (told, count) in [

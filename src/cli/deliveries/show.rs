@@ -25,6 +25,11 @@ pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &m
         let (what, state, about) = (subject(&notice.key), notice.state.as_str(), about(notice, event.time_zone));
         writeln!(out, "{what:<20}  {state:<18}  {about}")?;
     }
+    if friendships.is_empty() {
+        let unknown = "whether they are a friend of the account isn't known: no follow or unfollow was seen, and to \
+                       somebody who never added it LINE shows nothing";
+        writeln!(out, "{unknown}")?;
+    }
     Ok(writeln!(out, "notices: {}", notices.len())?)
 }
 

@@ -81,7 +81,7 @@ pub async fn apply(
 async fn planned(store: &Store, channels: &[&str], file: &EventFile, now: Timestamp) -> anyhow::Result<Plan> {
     let channel = &file.channel;
     if !channels.contains(&channel.value.as_str()) {
-        let known = channels.join(", ");
+        let known = if channels.is_empty() { "none".to_owned() } else { channels.join(", ") };
         bail!("{}: no channel {} is configured (line.channels has: {known})", channel.place, channel.value);
     }
     let plan = Plan::new(file, stored(store, file).await?, now)?;

@@ -24,14 +24,14 @@ impl Parts {
                 tries.noted |= tried_at.is_some();
                 let tried_at = *tries.ambiguous.get_or_insert(tried_at.unwrap_or(began));
                 self.note_attempt(call, tries).await?;
-                self.again(channel, call, tries, Some(tried_at)).await
+                self.again(channel, call, tries, Some(tried_at), &error).await
             }
             PushError::MonthlyLimit if self.is_used_up(channel).await => {
                 channel.hold(HoldReason::MonthlyLimit, self.clock.uptime());
                 self.hold_if_needed(call, tries, tried_at, HoldReason::MonthlyLimit).await
             }
             PushError::MonthlyLimit | PushError::RateLimited | PushError::Unreachable(_) => {
-                self.again(channel, call, tries, tried_at).await
+                self.again(channel, call, tries, tried_at, &error).await
             }
             PushError::Refused { status, message } => {
                 if channel.answered() {
@@ -40,7 +40,12 @@ impl Parts {
                 self.park(call, tried_at, Verdict::failed(status, message, self.clock.now())).await
             }
             PushError::Unauthorized { status, message } => {
-                tracing::warn!(channel = %channel.name, status, said = message, "LINE refuses the channel access token");
+                tracing::warn!(
+                    channel = %channel.name,
+                    status,
+                    said = message,
+                    "LINE refuses us: look at access_token, or messaging_channel_id and channel_secrets, of this channel"
+                );
                 channel.hold(HoldReason::NotAuthorized, self.clock.uptime());
                 self.hold_if_needed(call, tries, tried_at, HoldReason::NotAuthorized).await
             }
@@ -54,8 +59,9 @@ impl Parts {
         call: &Call,
         tries: &Tries,
         tried_at: Option<Timestamp>,
+        error: &PushError,
     ) -> Result<Pass, StoreError> {
-        channel.failed(self.clock.uptime());
+        channel.failed(self.clock.uptime(), error);
         retries(&channel.name).increment(1);
         let too_old = self.clock.now().since(call.since) > RETRY_LIMIT;
         if tried_at.is_some() && too_old {
@@ -63,7 +69,7 @@ impl Parts {
         }
         if too_old || tries.out_of_patience || channel.held().is_some() {
             if channel.held().is_none() && call.path == Path::Ordinary {
-                tracing::warn!(channel = %channel.name, "LINE has not taken a notice for long: it is held");
+                tracing::warn!(channel = %channel.name, "LINE has not taken a notice for long: the notice is held");
             }
             return self.hold_if_needed(call, tries, tried_at, HoldReason::LineUnavailable).await;
         }

@@ -181,7 +181,9 @@ fn a_second_engine_on_one_file_is_refused_until_the_first_has_stopped() {
     let path_in_words = path.display();
     assert_eq!(
         refused.to_string(),
-        format!("{path_in_words} is in use by another stamp-rally; stop it or choose another folder")
+        format!(
+            "{path_in_words} is in use by another stamp-rally: stop it, or choose another folder by `stamp-rally dev --data DIR`"
+        )
     );
 
     first.stop().unwrap();

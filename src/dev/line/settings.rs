@@ -64,7 +64,7 @@ pub enum StartError {
     #[error("the stand-in's channels can't be used: {0}")]
     Channels(String),
     /// Another process has the memory file open.
-    #[error("the stand-in's memory {} is in use by another process", .0.display())]
+    #[error("the stand-in's memory {} is in use by another process: stop it, or choose another folder by `stamp-rally dev --data DIR`", .0.display())]
     MemoryInUse(PathBuf),
     /// The memory file can't be made, opened or read.
     #[error("the stand-in's memory {} can't be used", .path.display())]

@@ -8,7 +8,6 @@ use actix_web::{
 use serde::Serialize;
 
 use crate::domain::{
-    Malformed,
     ids::{EventId, LineUserId, StampId},
     notice::ParkedState,
 };
@@ -34,8 +33,7 @@ pub async fn list(
     event_id: Path<EventId>,
 ) -> Result<HttpResponse, ApiError> {
     let parameters = Parameters::of(&req, &["state", "order", "limit", "cursor"])?;
-    let state = parameters.one("state").ok_or_else(|| Malformed::new("state", "is required"))?;
-    let state: ParkedState = state.parse()?;
+    let state: ParkedState = parameters.one("state").unwrap_or_default().parse()?;
     let query = ListQuery::read(&parameters, &["deliveries", event_id.as_str(), state.as_str()])?;
     let wanted = query.wanted()?;
     app.stored_event(&event_id).await?;

@@ -179,7 +179,7 @@ impl Measure {
     }
 }
 
-/// Whether there is anything to show.
+/// Text for people: there must be some, and not too much.
 pub(super) fn check_people_text(walk: &mut Walk, text: &str, length: Length) {
     if text.is_empty() {
         return walk.fault("must not be empty: give it text");

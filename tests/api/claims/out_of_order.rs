@@ -16,7 +16,7 @@ use crate::{
 fn comes_back_later(answer: Answer) {
     let answer = answer.refuses(503, "store_unavailable");
     assert_eq!(answer.header("retry-after"), "2");
-    assert_eq!(answer.body["detail"], "It is not known to be stored. Repeating the request is safe.");
+    assert_eq!(answer.body["detail"], "Nothing of the request is known to be stored. Repeating it is safe.");
 }
 
 #[tokio::test]

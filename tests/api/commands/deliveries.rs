@@ -113,6 +113,14 @@ async fn one_notice_is_sent_again_and_the_facts_tell_who_asked() {
         "stamp-rally: this participant doesn't hold that stamp, so there is no notice of it: nothing is written"
     );
     assert_eq!(desk.resends(HANAKO).await.len(), 1);
+
+    let key = NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 1 };
+    let sent = NoticeId { event_id: event_id(), line_user_id: HANAKO.parse().unwrap(), key };
+    desk.store().mark_sent(&sent, time("2026-05-23T10:05:00.000Z"), Some("line-1")).await.unwrap();
+    let again = desk.run(&["deliveries", "resend", ID, HANAKO, "001", "--dry-run"]).done();
+    let accepted =
+        "LINE accepted the one before at 2026/05/23 19:05: to a friend of the account this is a second message";
+    assert_eq!(again, format!("resend 2 of stamp 001 for {HANAKO} would be written; {accepted}\n"));
 }
 
 #[tokio::test]
@@ -163,7 +171,7 @@ async fn what_may_be_on_the_phone_already_is_told_before_it_is_sent_again() {
     assert!(dry.contains(&format!("{HANAKO}  stamp 001, resend 1{before}\n")), "{dry}");
     assert!(dry.contains(&format!("{TARO}  stamp 001, resend 1\n")), "{dry}");
     let all = desk.run(&["deliveries", "resend", ID, "--state", "failed"]).done();
-    assert_eq!(all, "sent again: 2\nof these, may be on the phone already: 1\non their way already: 1\n");
+    assert_eq!(all, "asked for again: 2\nof these, may be on the phone already: 1\non their way already: 1\n");
 }
 
 #[tokio::test]
@@ -208,24 +216,24 @@ async fn all_of_a_state_are_sent_again_and_a_repetition_asks_for_nothing_more() 
     assert!(dry.contains(&format!("{HANAKO}  stamp 001, resend 1\n")), "{dry}");
     assert!(dry.contains(&format!("{TARO}  stamp 001, resend 1\n")), "{dry}");
     let cards = "left alone, completed cards (a resend is of a stamp): 1\n";
-    assert!(dry.ends_with(&format!("would be sent again: 2\n{cards}")), "{dry}");
+    assert!(dry.ends_with(&format!("would be asked for again: 2\n{cards}")), "{dry}");
     assert_eq!(desk.resends(HANAKO).await, []);
 
-    assert_eq!(all(&[]), format!("sent again: 2\n{cards}"));
+    assert_eq!(all(&[]), format!("asked for again: 2\n{cards}"));
     let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
     assert_eq!((resend.stamp_id.as_str(), resend.requested_by.as_str()), ("001", "cli:yamada"));
     assert_eq!((desk.resends(TARO).await.len(), desk.resends(JIRO).await.len()), (1, 0));
-    assert_eq!(all(&[]), format!("sent again: 0\non their way already: 2\n{cards}"));
+    assert_eq!(all(&[]), format!("asked for again: 0\non their way already: 2\n{cards}"));
     assert_eq!(desk.resends(TARO).await.len(), 1);
 
     // Its resend fails too: now both are listed, and are one.
     desk.park(TARO, NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 1 }, ParkedState::Failed).await;
-    assert_eq!(all(&[]), format!("sent again: 1\non their way already: 1\n{cards}"));
+    assert_eq!(all(&[]), format!("asked for again: 1\non their way already: 1\n{cards}"));
     assert_eq!(desk.resends(TARO).await.len(), 2);
 
     // Its last resend may have been accepted: a person decides, who asks for those of that state.
     desk.park(TARO, NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 2 }, ParkedState::Unknown).await;
-    let told = "sent again: 0\non their way already: 1\nnot failed any more: 1\n";
+    let told = "asked for again: 0\non their way already: 1\nnot failed any more: 1\n";
     assert_eq!(all(&[]), format!("{told}{cards}"));
 }
 
@@ -242,7 +250,7 @@ async fn two_who_send_all_again_at_once_make_one_resend_of_each() {
     };
     let (one, other) = tokio::join!(run(), run());
     let written = [one, other].map(|out| {
-        out.unwrap().lines().next().unwrap().strip_prefix("sent again: ").unwrap().parse::<usize>().unwrap()
+        out.unwrap().lines().next().unwrap().strip_prefix("asked for again: ").unwrap().parse::<usize>().unwrap()
     });
     assert_eq!(written.iter().sum::<usize>(), people.len(), "{written:?}");
     for person in &people {
@@ -265,7 +273,7 @@ async fn sending_all_again_may_be_interrupted_and_repeated() {
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
     let ended = running.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
-    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "sent again: 0\n");
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "asked for again: 0\n");
     assert_eq!(
         String::from_utf8(ended.stderr).unwrap(),
         "stamp-rally: broken off: the same command again goes on with the rest: interrupted\n"
@@ -312,7 +320,9 @@ async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
     );
     assert_eq!(
         desk.run(&["deliveries", "show", ID, TARO]).done(),
-        "stamp 001             held                since 2026/05/23 19:01; because\nnotices: 1\n"
+        "stamp 001             held                since 2026/05/23 19:01; because\n\
+         whether they are a friend of the account isn't known: no follow or unfollow was seen, and to somebody who never \
+         added it LINE shows nothing\nnotices: 1\n"
     );
     assert_eq!(
         desk.run(&["deliveries", "show", ID, JIRO]).refused(),

@@ -44,9 +44,9 @@ async fn a_port_in_use_is_named_with_the_setting_that_chooses_another() {
     let http = refused(folder.path(), &[], &[("STAMP_RALLY__HTTP__BIND", &address)]).await;
     assert_eq!(http, says("`http.bind`, say STAMP_RALLY__HTTP__BIND=127.0.0.1:8090"));
     let engine = refused(folder.path(), &["--engine", &address], &[]).await;
-    assert_eq!(engine, says("--engine"));
+    assert_eq!(engine, says("`stamp-rally dev --engine ADDRESS`"));
     let line = Process::start(folder.path(), &["dev", "--line", &address], &[]);
-    assert_eq!(refusal(line).await, says("--line"));
+    assert_eq!(refusal(line).await, says("`stamp-rally dev --line ADDRESS`"));
 }
 
 #[tokio::test]

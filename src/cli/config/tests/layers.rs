@@ -39,10 +39,20 @@ fn the_environment_is_laid_over_the_file_and_the_file_over_the_defaults() {
 }
 
 #[test]
+fn a_variable_that_lacks_an_underscore_is_told_so() {
+    for name in ["STAMP_RALLY_HTTP__BIND", "STAMP_RALLY_HTTP_BIND", "STAMP_RALLY_LINE__TIMEOUT_MS"] {
+        let told = load("", &[(name, "1")]).unwrap_err();
+        let says = "is no setting: write STAMP_RALLY__SECTION__KEY, with two underscores each time";
+        assert_eq!(told, format!("`{name}` (variable {name}): {says}"));
+    }
+    load("", &[("STAMP_RALLY_CONFIG", "f"), ("STAMP_RALLY_LAMBDA_INSTANCES", "3"), ("STAMP_RALLYE", "x")]).unwrap();
+}
+
+#[test]
 fn a_commands_own_defaults_are_under_the_file_and_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rally.toml");
-    std::fs::write(&file, "[delivery]\nhold_probe_ms = 7000\n").unwrap();
+    fs::write(&file, "[delivery]\nhold_probe_ms = 7000\n").unwrap();
     let own = "[delivery]\nlease_ms = 6000\nhold_probe_ms = 5000\npoll_interval_ms = 50\n";
     let variables = [("STAMP_RALLY__DELIVERY__POLL_INTERVAL_MS".into(), "70".into())];
     let delivery = Settings::load_over(own, Some(&file), variables).unwrap().delivery;
