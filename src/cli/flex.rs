@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use crate::domain::json::Plain;
 use crate::line::flex::{self, Fault};
 
 /// Templates of Flex Messages.
@@ -59,7 +60,8 @@ pub(super) fn read_template(file: &Path) -> anyhow::Result<Value> {
     let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     // Some editors begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    serde_json::from_str(text).with_context(|| format!("{} is not JSON", file.display()))
+    let Plain(template) = serde_json::from_str(text).with_context(|| format!("{} is not JSON", file.display()))?;
+    Ok(template)
 }
 
 #[cfg(test)]

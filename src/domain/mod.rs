@@ -10,6 +10,7 @@ pub mod delivery_state;
 pub mod event;
 pub mod fact;
 pub mod ids;
+pub mod json;
 pub mod notice;
 pub mod resend;
 pub mod stamp;

@@ -3,6 +3,8 @@
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
+use crate::domain::json::Plain;
+
 /// Longest body that is read. LINE's own answers are far below; its requests end at 2 MB.
 const LONGEST_BODY: usize = 256 * 1024;
 
@@ -72,7 +74,10 @@ impl Answer {
     pub(super) async fn object(self) -> Result<Map<String, Value>, CallError> {
         let body = self.body().await?;
         // serde's own error may quote the body, which may hold a token.
-        serde_json::from_slice(&body).map_err(|_| CallError::Form("not a JSON object"))
+        match serde_json::from_slice(&body) {
+            Ok(Plain(Value::Object(object))) => Ok(object),
+            _ => Err(CallError::Form("not a JSON object")),
+        }
     }
 
     /// The body of a 2xx as a JSON object.

@@ -6,11 +6,11 @@ use actix_web::{
     web::{Data, Path},
 };
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::Value;
 
 use crate::domain::{
     event::{Event, EventChange, IndexShards, LiffId, Name},
     ids::{ChannelName, EventId},
+    json::Plain,
     time::{TimeZone, Timestamp},
 };
 use crate::http::{
@@ -56,7 +56,7 @@ pub struct EventInput {
     #[serde(default, deserialize_with = "present")]
     index_shards: Option<IndexShards>,
     #[serde(default, deserialize_with = "present")]
-    completion_message_content: Option<Option<Value>>,
+    completion_message_content: Option<Option<Plain>>,
     #[serde(default, rename = "createdAt")]
     _created_at: IgnoredAny,
     #[serde(default, rename = "updatedAt")]
@@ -76,7 +76,7 @@ impl EventInput {
         if let Some(channel) = self.channel.as_ref().filter(|channel| !app.channels.contains_key(channel)) {
             return Err(ApiError::InvalidRequest(format!("channel: no channel {channel} is configured")));
         }
-        if let Some(Some(message)) = &self.completion_message_content {
+        if let Some(Some(Plain(message))) = &self.completion_message_content {
             check_message("completionMessageContent", message)?;
         }
         Ok(EventChange {
@@ -87,7 +87,7 @@ impl EventInput {
             channel: self.channel,
             liff_id: self.liff_id,
             index_shards: self.index_shards,
-            completion_message_content: self.completion_message_content,
+            completion_message_content: self.completion_message_content.map(|content| content.map(|Plain(json)| json)),
         })
     }
 }

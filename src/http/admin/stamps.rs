@@ -6,11 +6,11 @@ use actix_web::{
     web::{Data, Path},
 };
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::Value;
 
 use crate::domain::{
     event::Name,
     ids::{EventId, StampId},
+    json::Plain,
     stamp::{StampMaster, StampMasterChange, StampOrder},
     time::Timestamp,
 };
@@ -46,7 +46,7 @@ pub struct StampMasterInput {
     #[serde(default, deserialize_with = "present")]
     is_active: Option<bool>,
     #[serde(default, deserialize_with = "present")]
-    flex_message_content: Option<Value>,
+    flex_message_content: Option<Plain>,
     #[serde(default, rename = "updatedAt")]
     _updated_at: IgnoredAny,
 }
@@ -64,14 +64,14 @@ impl StampMasterInput {
         if self.stamp_id.is_some_and(|id| id != *stamp_id) {
             return Err(ApiError::InvalidRequest("stampId: must be the one in the path".to_owned()));
         }
-        if let Some(message) = &self.flex_message_content {
+        if let Some(Plain(message)) = &self.flex_message_content {
             check_message("flexMessageContent", message)?;
         }
         Ok(StampMasterChange {
             name: self.name,
             order: self.order,
             is_active: self.is_active,
-            flex_message_content: self.flex_message_content,
+            flex_message_content: self.flex_message_content.map(|Plain(json)| json),
         })
     }
 }
@@ -202,7 +202,7 @@ mod tests {
             let change = StampMasterChange {
                 name: Some(Name::try_from(id.to_owned()).unwrap()),
                 order: Some(StampOrder::try_from(order).unwrap()),
-                flex_message_content: Some(Value::Null),
+                flex_message_content: Some(serde_json::Value::Null),
                 ..StampMasterChange::default()
             };
             change.create("spring".parse().unwrap(), id.parse().unwrap(), Timestamp::EPOCH).unwrap()

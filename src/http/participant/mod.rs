@@ -8,6 +8,8 @@ mod view;
 pub use known::KnownParticipants;
 pub(super) use view::CardView;
 
+use std::collections::HashMap;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
@@ -18,6 +20,7 @@ use serde::Deserialize;
 use crate::domain::{
     card::StampCard,
     ids::{EventId, StampId},
+    json::Plain,
 };
 
 use super::{
@@ -40,7 +43,7 @@ pub(super) struct RegistrationInput {}
 #[serde(deny_unknown_fields)]
 pub(super) struct ClaimInput {
     #[serde(default, rename = "proof", deserialize_with = "present")]
-    _proof: Option<serde_json::Map<String, serde_json::Value>>,
+    _proof: Option<HashMap<String, Plain>>,
 }
 
 const BODY_LIMIT: usize = 16 * 1024;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Flaw, TokenError};
-use crate::domain::{ids::LineUserId, time::Timestamp};
+use crate::domain::{ids::LineUserId, json::Plain, time::Timestamp};
 
 /// The issuer of every ID token (LINE Login: "Verify ID token").
 const ISSUER: &str = "https://access.line.me";
@@ -16,16 +16,22 @@ const ISSUER: &str = "https://access.line.me";
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Said {
-    iss: Value,
-    pub(super) aud: Value,
-    sub: Value,
-    exp: Value,
-    iat: Value,
+    iss: Plain,
+    aud: Plain,
+    sub: Plain,
+    exp: Plain,
+    iat: Plain,
+}
+
+impl Said {
+    pub(super) fn audience(&self) -> Option<&str> {
+        self.aud.0.as_str()
+    }
 }
 
 impl From<Map<String, Value>> for Said {
     fn from(mut object: Map<String, Value>) -> Self {
-        let mut claim = |name| object.remove(name).unwrap_or_default();
+        let mut claim = |name| Plain(object.remove(name).unwrap_or_default());
         Self { iss: claim("iss"), aud: claim("aud"), sub: claim("sub"), exp: claim("exp"), iat: claim("iat") }
     }
 }
@@ -43,13 +49,13 @@ pub(super) struct Claims {
 impl Claims {
     /// Reads the claims; each must be there in LINE's form, and the issuer must be LINE.
     pub(super) fn read(said: &Said) -> Result<Self, TokenError> {
-        if said.iss.as_str() != Some(ISSUER) {
+        if said.iss.0.as_str() != Some(ISSUER) {
             return Err(TokenError::Invalid(Flaw::Issuer));
         }
-        let audience = said.aud.as_str().ok_or(TokenError::Invalid(Flaw::Audience))?.to_owned();
-        let user = said.sub.as_str().and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid(Flaw::Subject))?;
-        let issued_at = said.iat.as_i64().ok_or(TokenError::Invalid(Flaw::IssuedAt))?;
-        let expires_at = said.exp.as_i64().ok_or(TokenError::Invalid(Flaw::ExpiresAt))?;
+        let audience = said.audience().ok_or(TokenError::Invalid(Flaw::Audience))?.to_owned();
+        let user = said.sub.0.as_str().and_then(|text| text.parse().ok()).ok_or(TokenError::Invalid(Flaw::Subject))?;
+        let issued_at = said.iat.0.as_i64().ok_or(TokenError::Invalid(Flaw::IssuedAt))?;
+        let expires_at = said.exp.0.as_i64().ok_or(TokenError::Invalid(Flaw::ExpiresAt))?;
         Ok(Self { user, audience, expires_at, issued_at })
     }
 

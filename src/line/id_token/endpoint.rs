@@ -10,7 +10,7 @@ use super::{
     Flaw, LoginChannels, TokenError,
     claims::Said,
     jws::Jws,
-    seen::Signing,
+    seen::{Signing, digest},
 };
 
 const VERIFY: &str = "/oauth2/v2.1/verify";
@@ -28,7 +28,7 @@ pub(super) async fn ask(
     let form = [("id_token", token), ("client_id", &client_id)];
     let answer = Answer::to(platform.post(VERIFY).timeout(platform.patience()).form(&form)).await;
     let claims = claims(answer.map_err(unavailable)?).await?;
-    if claims.aud.as_str() != Some(&client_id) {
+    if claims.audience() != Some(&client_id) {
         return Err(TokenError::Invalid(Flaw::Audience));
     }
     Ok((claims, signing))
@@ -36,22 +36,23 @@ pub(super) async fn ask(
 
 /// Which kind of key the token says it was signed with; LINE checks whether it was.
 fn signing(jws: &Jws<'_>, accepted: &LoginChannels) -> Result<Signing, TokenError> {
-    match jws.header.alg.as_str() {
-        "ES256" => Ok(Signing::LineKey),
-        "HS256" if accepted.hs256_secret.is_some() => Ok(Signing::LoginSecret),
+    match (jws.header.alg.as_str(), accepted.secret()) {
+        ("ES256", _) => Ok(Signing::LineKey),
+        ("HS256", Some(secret)) => Ok(Signing::LoginSecret(digest(secret))),
         _ => Err(TokenError::Invalid(Flaw::Algorithm)),
     }
 }
 
 fn unverified_audience(jws: &Jws<'_>) -> Option<String> {
-    jws.unverified_claims()?.aud.as_str().map(str::to_owned)
+    jws.unverified_claims()?.audience().map(str::to_owned)
 }
 
 async fn claims(answer: Answer) -> Result<Said, TokenError> {
     match answer.status() {
         200 => answer.object().await.map_err(unavailable).map(Said::from),
         400 => Err(refusal(&answer.object().await.map_err(unavailable)?)),
-        status => Err(unavailable(CallError::Status { status, said: answer.said().await })),
+        // LINE's words may repeat the token.
+        status => Err(unavailable(CallError::Status { status, said: String::new() })),
     }
 }
 

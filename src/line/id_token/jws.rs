@@ -1,15 +1,13 @@
 //! A token taken apart: a JWS in compact serialization (RFC 7515, section 7.1).
 //!
 //! Everything in here is what somebody says. [`Jws::claims`] alone tells what somebody signed, and needs the key for it.
-//!
-//! The cryptography is aws-lc-rs's. A JWT library around it would read header and claims twice each, and offer a dozen
-//! algorithms and claims to switch off again.
+//! The cryptography is aws-lc-rs's.
 
 use aws_lc_rs::signature::ParsedPublicKey;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{
-    Deserialize,
+    Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny},
 };
 use sha2::Sha256;
@@ -22,7 +20,7 @@ pub(super) struct Jws<'a> {
     /// What the signature is of: header and payload as they came.
     signed: &'a str,
     payload: &'a str,
-    signature: &'a str,
+    signature: Vec<u8>,
 }
 
 /// What a header may say and mean something to us. An algorithm or key in it only chooses among ours.
@@ -31,9 +29,11 @@ pub(super) struct Header {
     pub(super) alg: String,
     pub(super) kid: Option<String>,
     /// Extensions that must be understood, or the token refused (RFC 7515, section 4.1.11): we understand none.
-    crit: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "there")]
+    crit: bool,
     /// Such an extension, for those who forget to say so (RFC 7797).
-    b64: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "there")]
+    b64: bool,
 }
 
 /// What a signature is checked with. Each has one algorithm, whatever a token says.
@@ -51,16 +51,16 @@ impl<'a> Jws<'a> {
         let Some((signed, signature)) = token.rsplit_once('.') else { return Err(unreadable) };
         let Some((header, payload)) = signed.split_once('.') else { return Err(unreadable) };
         let header: Header = object(header).filter(|_| !payload.contains('.')).ok_or(unreadable)?;
-        if header.crit.is_some() || header.b64.is_some() {
+        if header.crit || header.b64 {
             return Err(TokenError::Invalid(Flaw::Form));
         }
+        let signature = decoded(signature).ok_or(TokenError::Invalid(Flaw::Form))?;
         Ok(Self { header, signed, payload, signature })
     }
 
     /// The claims, if they were signed with this key.
     pub(super) fn claims(&self, key: &Key<'_>) -> Result<Said, TokenError> {
-        let signature = decoded(self.signature).ok_or(TokenError::Invalid(Flaw::Form))?;
-        if !key.signed(self.signed.as_bytes(), &signature) {
+        if !key.signed(self.signed.as_bytes(), &self.signature) {
             return Err(TokenError::Invalid(Flaw::Signature));
         }
         self.unverified_claims().ok_or(TokenError::Invalid(Flaw::Form))
@@ -85,8 +85,15 @@ impl Key<'_> {
 fn object<T: DeserializeOwned>(part: &str) -> Option<T> {
     let json = decoded(part)?;
     // A struct may also come as an array, as far as serde is concerned.
-    let is_object = json.trim_ascii_start().starts_with(b"{");
-    is_object.then(|| serde_json::from_slice(&json).ok())?
+    if !json.trim_ascii_start().starts_with(b"{") {
+        return None;
+    }
+    serde_json::from_slice(&json).ok()
+}
+
+/// That a name is said, whatever its value, `null` too.
+fn there<'de, D: Deserializer<'de>>(json: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(json).map(|_| true)
 }
 
 fn decoded(part: &str) -> Option<Vec<u8>> {

@@ -82,6 +82,11 @@ impl KeyRing {
         self.copy().answer(kid)
     }
 
+    /// When the copy came, as uptime; `None` without one.
+    pub(super) fn fetched_at(&self) -> Option<Duration> {
+        self.copy().fetched_at
+    }
+
     async fn fetch(&self) {
         self.copy().begin(self.clock.uptime());
         let request = self.platform.get(CERTS).timeout(self.platform.patience());
@@ -158,9 +163,12 @@ fn usable_key(entry: &Value) -> Option<(String, Arc<ParsedPublicKey>)> {
     let is = |name: &str, value: &str| text(name) == Some(value);
     let is_or_absent = |name: &str, value: &str| entry.get(name).is_none() || is(name, value);
     let fits = is("kty", "EC") && is("crv", "P-256") && is_or_absent("alg", "ES256") && is_or_absent("use", "sig");
+    if !fits {
+        return None;
+    }
     let coordinate = |name: &str| URL_SAFE_NO_PAD.decode(text(name)?).ok().filter(|bytes| bytes.len() == 32);
     // An uncompressed point (SEC 1, section 2.3.3); one that isn't on the curve is no key.
     let point = [[4].as_slice(), coordinate("x")?.as_slice(), coordinate("y")?.as_slice()].concat();
     let key = ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).ok()?;
-    fits.then(|| text("kid").map(|kid| (kid.to_owned(), Arc::new(key))))?
+    Some((text("kid")?.to_owned(), Arc::new(key)))
 }

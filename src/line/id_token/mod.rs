@@ -37,10 +37,17 @@ pub struct LoginChannels {
     pub hs256_secret: Option<SecretString>,
 }
 
+impl LoginChannels {
+    /// What web login's tokens may be signed with. Anybody can sign with an empty secret.
+    fn secret(&self) -> Option<&str> {
+        self.hs256_secret.as_ref().map(ExposeSecret::expose_secret).filter(|secret| !secret.is_empty())
+    }
+}
+
 /// How tokens are verified (`line.verification`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verification {
-    /// LINE is asked for each token it hasn't been asked for yet.
+    /// LINE is asked about each token that it hasn't accepted within the hour.
     Endpoint,
     /// Here, with LINE's published keys.
     Jwks,
@@ -100,8 +107,8 @@ impl TokenVerifier {
 
     /// Whom a token names, if LINE issued it for one of the accepted Login channels and it is still good.
     ///
-    /// A token that was verified within the last hour is answered from memory, `aud` and `exp`
-    /// checked again.
+    /// A token that was verified before is answered from memory as long as the keys that it was verified with would be
+    /// used, an hour at most; all but the signature is checked again.
     pub async fn verify(&self, token: &str, accepted: &LoginChannels) -> Result<LineUserId, TokenError> {
         if token.len() > LONGEST {
             return Err(TokenError::Invalid(Flaw::TooLong));
@@ -111,12 +118,12 @@ impl TokenVerifier {
         if let Some(verified) = self.0.seen.find(&digest, uptime) {
             return verified.user_for(accepted, self.0.leeway, now);
         }
-        let (claims, signing) = match &self.0.way {
-            Way::Endpoint(platform) => endpoint::ask(platform, token, accepted).await?,
-            Way::Jwks(keys) => signed_claims(keys, token, accepted).await?,
+        let (at, (said, signing)) = match &self.0.way {
+            Way::Endpoint(platform) => (uptime, endpoint::ask(platform, token, accepted).await?),
+            // Looked at before the key is: what is remembered is never younger than its key.
+            Way::Jwks(keys) => (keys.fetched_at().unwrap_or(uptime), signed_claims(keys, token, accepted).await?),
         };
-        let claims = Claims::read(&claims)?;
-        let verified = Verified { claims, signing, at: uptime };
+        let verified = Verified { claims: Claims::read(&said)?, signing, at };
         let user = verified.user_for(accepted, self.0.leeway, now)?;
         self.0.seen.keep(digest, verified);
         Ok(user)
@@ -125,8 +132,11 @@ impl TokenVerifier {
 
 impl Verified {
     fn user_for(&self, accepted: &LoginChannels, leeway: Duration, now: Timestamp) -> Result<LineUserId, TokenError> {
-        if self.signing == Signing::LoginSecret && accepted.hs256_secret.is_none() {
-            return Err(TokenError::Invalid(Flaw::Algorithm));
+        if let Signing::LoginSecret(signed_with) = &self.signing {
+            let secret = accepted.secret().ok_or(TokenError::Invalid(Flaw::Algorithm))?;
+            if seen::digest(secret) != *signed_with {
+                return Err(TokenError::Invalid(Flaw::Signature));
+            }
         }
         self.claims.user_for(&accepted.ids, leeway, now)
     }
@@ -136,16 +146,16 @@ impl Verified {
 /// secret.
 async fn signed_claims(keys: &KeyRing, token: &str, accepted: &LoginChannels) -> Result<(Said, Signing), TokenError> {
     let jws = Jws::parse(token)?;
-    // Anybody can sign with an empty secret.
-    let secret = accepted.hs256_secret.as_ref().map(ExposeSecret::expose_secret).filter(|secret| !secret.is_empty());
-    match (jws.header.alg.as_str(), &jws.header.kid, secret) {
+    match (jws.header.alg.as_str(), &jws.header.kid, accepted.secret()) {
         ("ES256", Some(kid), _) => {
             let key = keys.find(kid).await.map_err(|error| TokenError::Unavailable(error.into()))?;
             let key = key.ok_or(TokenError::Invalid(Flaw::UnknownKey))?;
             Ok((jws.claims(&Key::Es256(&key))?, Signing::LineKey))
         }
         ("ES256", None, _) => Err(TokenError::Invalid(Flaw::KeyIdMissing)),
-        ("HS256", None, Some(secret)) => Ok((jws.claims(&Key::Hs256(secret))?, Signing::LoginSecret)),
+        ("HS256", None, Some(secret)) => {
+            Ok((jws.claims(&Key::Hs256(secret))?, Signing::LoginSecret(seen::digest(secret))))
+        }
         _ => Err(TokenError::Invalid(Flaw::Algorithm)),
     }
 }

@@ -14,7 +14,7 @@ use super::{Claims, keys};
 /// How many tokens are remembered: about 2 MB.
 const MOST: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
-/// SHA-256 of a token: what is kept names nobody's session.
+/// SHA-256 of a token (or of a secret): what is kept names nobody's session.
 pub(super) type TokenDigest = [u8; 32];
 
 pub(super) fn digest(token: &str) -> TokenDigest {
@@ -26,7 +26,7 @@ pub(super) fn digest(token: &str) -> TokenDigest {
 pub(super) struct Verified {
     pub(super) claims: Claims,
     pub(super) signing: Signing,
-    /// When it was verified, as uptime.
+    /// When the keys came that it was verified with, or LINE was asked; as uptime.
     pub(super) at: Duration,
 }
 
@@ -35,8 +35,8 @@ pub(super) struct Verified {
 pub(super) enum Signing {
     /// One of LINE's published keys (ES256).
     LineKey,
-    /// The secret of the Login channel (HS256): good only where one is configured.
-    LoginSecret,
+    /// The secret of the Login channel (HS256), told by its digest: good only where the same one is configured.
+    LoginSecret(TokenDigest),
 }
 
 pub(super) struct Seen(Mutex<LruCache<TokenDigest, Verified>>);

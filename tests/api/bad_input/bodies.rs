@@ -9,6 +9,18 @@ fn deep(depth: usize) -> String {
     format!("{{\"proof\":{}{}}}", "{\"a\":".repeat(depth), "1".to_owned() + &"}".repeat(depth))
 }
 
+/// Arrays in arrays, and in the innermost a text below a name that `serde_json` keeps for itself: a `Value` would read
+/// it as JSON, the same again, until the stack of the server's thread ends.
+fn nested_by_texts(size: usize) -> String {
+    let escaped = |text: &str| text.replace('\\', "\\u005c").replace('"', "\\u0022");
+    let around = |text: &str| format!("{}{{\"$serde_json::private::RawValue\":\"{}\"", "[".repeat(120), escaped(text));
+    let mut nested = "[".repeat(120);
+    while around(&nested).len() < size {
+        nested = around(&nested);
+    }
+    nested
+}
+
 /// Bodies that say they are JSON.
 fn bodies() -> Vec<Vec<u8>> {
     let texts = [
@@ -93,6 +105,8 @@ fn bodies() -> Vec<Vec<u8>> {
         "[".repeat(10_000).into_bytes(),
         format!("{{\"name\":\"{}\"}}", "a".repeat(10_000)).into_bytes(),
     ]);
+    let nested = [("proof\":{\"a", 15_000), ("flexMessageContent", 60_000), ("completionMessageContent", 60_000)];
+    bodies.extend(nested.map(|(member, size)| format!("{{\"{member}\":{}", nested_by_texts(size)).into_bytes()));
     bodies
 }
 

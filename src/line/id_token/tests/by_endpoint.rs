@@ -126,7 +126,7 @@ async fn what_line_says_of_a_good_token_is_checked_again() {
 
 #[tokio::test]
 async fn an_answer_that_says_nothing_about_the_token_leaves_it_open() {
-    let answers: [fn() -> Say; 12] = [
+    let answers: [fn() -> Say; 13] = [
         || Say::Close,
         || Say::text(200, "<html>"),
         || Say::text(200, "[]"),
@@ -137,6 +137,7 @@ async fn an_answer_that_says_nothing_about_the_token_leaves_it_open() {
         || Say::text(429, ""),
         || Say::text(500, ""),
         || Say::text(503, "{}"),
+        || Say::text(503, &format!("{{\"message\":\"bad eyJ token of {HANAKO}\"}}")),
         || Say::text(404, "{}"),
         || Say::text(302, ""),
     ];
@@ -174,4 +175,17 @@ async fn web_logins_tokens_are_asked_about_only_where_the_channel_has_a_login_se
     assert_eq!(asking.line.count(VERIFY), 0);
     assert!(is_hanako(&asking.verifier.verify(&token, &ours_with_web_login()).await));
     assert_eq!(invalid(&asking.verifier.verify(&token, &ours()).await), "algorithm");
+}
+
+/// Nobody has signed what is looked at before LINE is asked.
+#[tokio::test]
+async fn claims_in_claims_in_claims_are_refused_and_nobody_is_asked() {
+    let asking = Asking::says(hanako());
+    let claims = encoded(format!("{{\"aud\":{}", crate::domain::json::bomb(5_900)));
+    let token = format!("{}.{claims}.AAAA", encoded(asking.signer.header().to_string()));
+    assert!(token.len() < LONGEST);
+    assert_eq!(invalid(&asking.verifier.verify(&token, &ours()).await), "audience");
+    let without_base64 = format!("{}.+/=", unsigned(&asking.signer.header(), &hanako()));
+    assert_eq!(invalid(&asking.verifier.verify(&without_base64, &ours()).await), "form");
+    assert_eq!(asking.line.count(VERIFY), 0);
 }

@@ -143,9 +143,14 @@ async fn a_token_without_a_kid_is_invalid() {
 #[tokio::test]
 async fn a_header_that_asks_for_what_we_do_not_know_is_invalid() {
     let story = Story::begins();
-    for (name, value) in
-        [("crit", json!(["b64"])), ("crit", json!(["exp"])), ("crit", json!([])), ("b64", json!(false))]
-    {
+    for (name, value) in [
+        ("crit", json!(["b64"])),
+        ("crit", json!(["exp"])),
+        ("crit", json!([])),
+        ("crit", json!(null)),
+        ("b64", json!(false)),
+        ("b64", json!(null)),
+    ] {
         let mut header = story.signer.header();
         header[name] = value;
         assert_eq!(invalid(&story.verify(&story.signer.token_with(&header, &hanako())).await), "form", "{header}");

@@ -64,3 +64,37 @@ fn memory_is_bounded_and_forgets_what_was_not_used_for_longest() {
     verified(10_000);
     assert!(known(0) && known(10_000) && !known(1));
 }
+
+#[tokio::test]
+async fn a_token_of_a_withdrawn_key_goes_with_the_keys_that_it_was_verified_with() {
+    let story = Story::begins();
+    story.verify_claims(&hanako()).await.unwrap();
+    let (early, late) = (long_lived(&story.signer, 0), long_lived(&story.signer, 1));
+    let new = Signer::new("key-2");
+    story.line_publishes(&[new.jwk()]);
+    // At the last moment of the copy that still has the key.
+    story.clock.turn(Duration::from_hours(1) - Duration::from_millis(1));
+    assert!(is_hanako(&story.verify(&early).await));
+    story.clock.turn(Duration::from_millis(1));
+    assert_eq!(invalid(&story.verify(&late).await), "unknown_key");
+    assert_eq!(invalid(&story.verify(&early).await), "unknown_key");
+}
+
+/// Good for a day; each with a number of its own.
+fn long_lived(signer: &Signer, n: i64) -> String {
+    let mut claims = hanako_with("exp", json!(START + 86_400));
+    claims["number"] = json!(n);
+    signer.token(&claims)
+}
+
+#[tokio::test]
+async fn what_one_channels_secret_signed_is_nothing_to_another_channel_with_another_secret() {
+    let story = Story::begins();
+    let token = hs256(&json!({"alg": "HS256", "typ": "JWT"}), &hanako(), LOGIN_SECRET.as_bytes());
+    let another = LoginChannels { hs256_secret: Some("another-secret".into()), ..ours() };
+    assert_eq!(invalid(&story.verifier.verify(&token, &another).await), "signature");
+    assert!(is_hanako(&story.verifier.verify(&token, &ours_with_web_login()).await));
+    assert_eq!(invalid(&story.verifier.verify(&token, &another).await), "signature");
+    let empty = LoginChannels { hs256_secret: Some("".into()), ..ours() };
+    assert_eq!(invalid(&story.verifier.verify(&token, &empty).await), "algorithm");
+}

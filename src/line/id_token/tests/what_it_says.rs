@@ -95,10 +95,9 @@ async fn times_that_are_missing_or_not_whole_seconds_are_invalid() {
     let story = Story::begins();
     for (claim, reason) in [("exp", "expires_at"), ("iat", "issued_at")] {
         assert_eq!(invalid(&story.verify_claims(&hanako_without(claim)).await), reason);
-        for value in [json!("1779539400"), json!(null), json!(1.5), json!(u64::MAX)] {
+        for value in [json!("1779539400"), json!(null), json!(1.5), json!(u64::MAX), json!([START])] {
             assert_eq!(invalid(&story.verify_claims(&hanako_with(claim, value)).await), reason);
         }
-        assert!(["form", reason].contains(&invalid(&story.verify_claims(&hanako_with(claim, json!([START]))).await)));
     }
     // Far beyond any calendar is a number all the same, and must not overflow.
     assert!(is_hanako(&story.verify_claims(&hanako_with("exp", json!(i64::MAX))).await));
