@@ -18,13 +18,20 @@ use aws_sdk_dynamodb::{
 };
 use jsonwebtoken::{Algorithm, DecodingKey, jwk::JwkSet};
 use serde_json::json;
-use stamp_rally::store::client::{Clients, Pace};
+use stamp_rally::{
+    domain::time::MachineClock,
+    line::{
+        Platform,
+        id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
+    },
+    store::client::{Clients, Pace},
+};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use super::{
     items,
-    scene::{self, ACCESS_TOKEN, TABLE},
+    scene::{self, ACCESS_TOKEN, LOGIN_CHANNEL, TABLE},
 };
 
 /// How often a notice is tried.
@@ -106,6 +113,40 @@ impl Signatures {
             anyhow::ensure!(good, "a signature is wrong");
         }
         Ok("done".to_owned())
+    }
+}
+
+/// ID tokens checked by the house's own verifier, and nothing else of a request.
+pub struct Verifications {
+    runtime: Runtime,
+    verifier: TokenVerifier,
+    accepted: LoginChannels,
+}
+
+impl Verifications {
+    pub fn new(line: &str) -> anyhow::Result<Self> {
+        let settings = VerifierSettings {
+            verification: Verification::Jwks,
+            jwks_refetch: Duration::from_secs(30),
+            leeway: Duration::from_secs(30),
+        };
+        let platform = Platform::new(&line.parse()?, Duration::from_secs(10))?;
+        Ok(Self {
+            runtime: runtime()?,
+            verifier: TokenVerifier::new(platform, settings, MachineClock::start()),
+            accepted: LoginChannels { ids: vec![LOGIN_CHANNEL.to_owned()], hs256_secret: None },
+        })
+    }
+
+    /// A file of tokens, one a line, none of them seen before.
+    pub fn carry_out(&self, file: &str) -> anyhow::Result<String> {
+        let tokens = fs::read_to_string(file)?;
+        self.runtime.block_on(async {
+            for token in tokens.lines() {
+                self.verifier.verify(token, &self.accepted).await?;
+            }
+            Ok("done".to_owned())
+        })
     }
 }
 

@@ -48,6 +48,6 @@ fn row(what: String, kb: u64, limit_mb: u64) -> Row {
         bare: String::new(),
         compared: String::new(),
         limit: format!("≤ {limit_mb} MB"),
-        holds: kb <= limit_mb * 1024,
+        holds: Some(kb <= limit_mb * 1024),
     }
 }

@@ -156,7 +156,7 @@ fn rows(notices: usize, rounds: &[Round]) -> Vec<Row> {
         bare,
         compared,
         limit: limit.to_owned(),
-        holds,
+        holds: Some(holds),
     };
     vec![
         row(

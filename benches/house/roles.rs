@@ -83,6 +83,11 @@ pub fn play(arguments: &[String]) -> anyhow::Result<()> {
             say("ready")?;
             until_the_end(|order| bare.carry_out(order))
         }
+        ["bare-verification", line] => {
+            let bare = bare::Verifications::new(line)?;
+            say("ready")?;
+            until_the_end(|order| bare.carry_out(order))
+        }
         ["bare-notices", engine, line, people] => {
             let bare = bare::Notices::new(engine, line, people)?;
             say("ready")?;

@@ -9,7 +9,8 @@ pub struct Row {
     pub bare: String,
     pub compared: String,
     pub limit: String,
-    pub holds: bool,
+    /// `None` where there is no limit.
+    pub holds: Option<bool>,
 }
 
 /// The table, as README.md shows it.
@@ -18,7 +19,11 @@ pub fn markdown(rows: &[Row]) -> String {
         vec!["| what | measured | bare | compared | limit | |".to_owned(), "|---|---|---|---|---|---|".to_owned()];
     lines.extend(rows.iter().map(|row| {
         let Row { what, house, bare, compared, limit, holds } = row;
-        let holds = if *holds { "✓" } else { "✗" };
+        let holds = match holds {
+            None => "",
+            Some(true) => "✓",
+            Some(false) => "✗",
+        };
         format!("| {what} | {house} | {bare} | {compared} | {limit} | {holds} |")
     }));
     lines.join("\n")
