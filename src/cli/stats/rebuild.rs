@@ -23,6 +23,8 @@ const IN_MOTION_MS: i64 = 2 * 3600 * 1000;
 pub(super) enum Correct {
     HoursThatAreOver,
     Nothing,
+    /// An hour is in motion without which none may be corrected.
+    NothingYet,
 }
 
 /// Compares, corrects what may be corrected, and tells of each hour that differs. An error if any goes on to differ.
@@ -34,6 +36,7 @@ pub(super) async fn rebuild(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let comparison = Comparison::read(store, event, now).await?;
+    let correct = if comparison.waits() { Correct::NothingYet } else { correct };
     let mut open = 0;
     for (hour, difference) in &comparison.differences {
         let settled = comparison.settle(hour, difference, correct, store).await?;
@@ -96,7 +99,7 @@ impl<'a> Comparison<'a> {
         correct: Correct,
         store: &Store,
     ) -> Result<Settled, StoreError> {
-        if self.waits() || self.moves(hour) {
+        if correct == Correct::NothingYet || self.moves(hour) {
             return Ok(Settled::InMotion);
         }
         let seen = self.after.corrections.get(hour);

@@ -15,6 +15,9 @@ use super::{
 
 const VERIFY: &str = "/oauth2/v2.1/verify";
 
+/// In place of LINE's words: nothing of a token is logged.
+const LEFT_OUT: &str = "its words are left out, they may repeat the token";
+
 /// What LINE says about a token: its claims, which the caller checks again.
 pub(super) async fn ask(
     platform: &Platform,
@@ -51,8 +54,7 @@ async fn claims(answer: Answer) -> Result<Said, TokenError> {
     match answer.status() {
         200 => answer.object().await.map_err(unavailable).map(Said::from),
         400 => Err(refusal(&answer.object().await.map_err(unavailable)?)),
-        // LINE's words may repeat the token.
-        status => Err(unavailable(CallError::Status { status, said: String::new() })),
+        status => Err(unavailable(CallError::Status { status, said: LEFT_OUT.to_owned() })),
     }
 }
 
