@@ -3,10 +3,10 @@
 use std::{collections::HashMap, time::Duration};
 
 use metrics::Gauge;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, lease::Lead};
 use crate::domain::{
     event::Event,
     ids::{ChannelName, EventId},
@@ -33,24 +33,44 @@ struct Told {
     quotas: HashMap<ChannelName, Gauge>,
 }
 
-/// Tells every minute, and at once when it begins to lead.
-pub(super) async fn tell_while(delivery: Delivery, mut leading: watch::Receiver<bool>, shutdown: CancellationToken) {
-    let mut told = Told::default();
+/// Counts every minute while this worker leads. The first time is at once if it holds the first shard. If no shard is
+/// held, it is two rounds later: of several workers that begin together each leads then, and all but one see within a
+/// round that another one does.
+pub(super) async fn tell_while(
+    delivery: Delivery,
+    mut leading: watch::Receiver<Lead>,
+    round: Duration,
+    shutdown: CancellationToken,
+) {
+    let (mut told, mut told_at) = (Told::default(), None);
     loop {
-        if *leading.borrow_and_update() {
-            tokio::select! {
-                // A LINE that is silent must not hold up whoever stops: nothing is lost when telling breaks off.
-                () = shutdown.cancelled() => return,
-                () = told.all(&delivery) => {}
-            }
-        } else {
+        let lead = *leading.borrow_and_update();
+        if !lead.leads() {
             told.forget();
+            told_at = None;
         }
+        let due = due(lead, told_at, round);
         tokio::select! {
             () = shutdown.cancelled() => return,
             changed = leading.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(EVERY) => {}
+            () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                tokio::select! {
+                    // A LINE that is silent must not hold up whoever stops: nothing is lost when telling breaks off.
+                    () = shutdown.cancelled() => return,
+                    () = told.all(&delivery) => told_at = Some(Instant::now()),
+                }
+            }
         }
+    }
+}
+
+/// When the next count is due; `told_at` is the time of the last one since this worker leads.
+fn due(lead: Lead, told_at: Option<Instant>, round: Duration) -> Option<Instant> {
+    match (lead, told_at) {
+        (Lead::Others, _) => None,
+        (Lead::Mine | Lead::Vacant, Some(at)) => Some(at + EVERY),
+        (Lead::Mine, None) => Some(Instant::now()),
+        (Lead::Vacant, None) => Some(Instant::now() + 2 * round),
     }
 }
 
