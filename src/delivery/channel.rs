@@ -221,9 +221,9 @@ impl Channel {
         goes_on
     }
 
-    /// We are asked to make no push for this long (within the bounds of [`Patience::asked_wait`]).
+    /// We are asked to make no push for this long (within the bounds of [`Patience::bounded_wait`]).
     ///
-    /// [`Patience::asked_wait`]: super::Patience::asked_wait
+    /// [`Patience::bounded_wait`]: super::Patience::bounded_wait
     pub fn wait(&self, uptime: Duration, time: Duration) {
         locked(&self.health).wait(uptime, time);
     }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_channel_that_is_asked_to_wait_is_not_probed_meanwhile() {
+    fn a_paused_channel_that_is_asked_to_wait_is_not_probed_meanwhile() {
         let mut health = Health::default();
         health.hold(HoldReason::LineUnavailable, at(0), PROBE);
         health.wait(at(28), at(5));

@@ -106,7 +106,7 @@ impl Patience {
     /// stream, so that one wrong value (a day, a date in another century) costs an attempt, and neither parks a notice
     /// nor stalls its channel. The least is our own pause, which [`Delivery::deliver`] keeps in any case: a zero or a
     /// date in the past speeds nothing up.
-    fn asked_wait(&self, asked: Option<RetryAfter>, now: Timestamp) -> Duration {
+    fn bounded_wait(&self, asked: Option<RetryAfter>, now: Timestamp) -> Duration {
         asked.map_or(Duration::ZERO, |asked| asked.wait(now)).min(self.longest_pause)
     }
 
@@ -126,7 +126,7 @@ mod tests {
     fn a_retry_after_is_obeyed_for_ten_seconds_at_most() {
         let patience = Patience::default();
         let now: Timestamp = "2026-05-23T10:00:00.000Z".parse().unwrap();
-        let wait = |asked| patience.asked_wait(asked, now).as_secs();
+        let wait = |asked| patience.bounded_wait(asked, now).as_secs();
         for (seconds, obeyed) in [(0, 0), (1, 1), (10, 10), (11, 10), (86_400, 10), (u64::MAX, 10)] {
             assert_eq!(wait(Some(RetryAfter::Seconds(seconds))), obeyed);
         }

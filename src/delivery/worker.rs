@@ -228,7 +228,7 @@ impl AtWork {
         let (lead, leading) = watch::channel(Lead::default());
         of_leader.spawn(drain_while(self.context.delivery.clone(), leading.clone(), shutdown.clone()));
         let round = self.context.times.round;
-        of_leader.spawn(census::tell_while(self.context.delivery.clone(), leading, round, shutdown.clone()));
+        of_leader.spawn(census::report_while(self.context.delivery.clone(), leading, round, shutdown.clone()));
         let mut next_round = Instant::now();
         while !shutdown.is_cancelled() {
             let list_at = self.discoverer.next_at();

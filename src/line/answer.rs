@@ -59,7 +59,7 @@ impl CallError {
         matches!(self, Self::Transport(error) if error.is_connect() || error.is_builder())
     }
 
-    /// How long whoever answered asks to be left alone.
+    /// How long the sender of the answer asks to be left alone.
     pub(super) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::NotLine { retry_after, .. } | Self::Status { retry_after, .. } => *retry_after,

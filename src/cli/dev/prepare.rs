@@ -73,14 +73,14 @@ struct Start<'a> {
 impl Start<'_> {
     async fn prepare(&self) -> anyhow::Result<()> {
         let names = store::table_names(self.settings);
-        self.patiently(async || Ok(table::create(&self.clients.table, &names).await?)).await?;
+        self.until_answered(async || Ok(table::create(&self.clients.table, &names).await?)).await?;
         let store = Store::new(self.clients.table.clone(), names);
-        if self.patiently(async || Ok(store.event(&DEMO_EVENT.parse()?).await?)).await?.is_some() {
+        if self.until_answered(async || Ok(store.event(&DEMO_EVENT.parse()?).await?)).await?.is_some() {
             // What was changed since stays, and no file is looked at.
             return Ok(());
         }
         // From here on it is written to its end, however often that is begun.
-        self.patiently(async || self.seed(&store).await).await
+        self.until_answered(async || self.seed(&store).await).await
     }
 
     async fn seed(&self, store: &Store) -> anyhow::Result<()> {
@@ -91,7 +91,7 @@ impl Start<'_> {
     }
 
     /// Does the work, again and again while the engine can't answer.
-    async fn patiently<T>(&self, work: impl AsyncFn() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    async fn until_answered<T>(&self, work: impl AsyncFn() -> anyhow::Result<T>) -> anyhow::Result<T> {
         loop {
             match work().await {
                 Err(error) if !is_unavailable(&error) => return Err(error),

@@ -66,7 +66,7 @@ impl Parts {
         let uptime = self.clock.uptime();
         channel.failed(uptime, error);
         // The notice itself waits in any case; the others of its channel only until one of them goes through.
-        let wait = self.patience.asked_wait(error.retry_after(), self.clock.now());
+        let wait = self.patience.bounded_wait(error.retry_after(), self.clock.now());
         channel.wait(uptime, wait);
         tries.wait_until = uptime + wait;
         retries(&channel.name).increment(1);

@@ -90,7 +90,7 @@ fn a_newcomer_gets_its_fair_share_because_the_other_hands_it_over() {
 }
 
 #[test]
-fn who_holds_the_first_shard_leads_and_while_none_is_held_everybody_does() {
+fn the_holder_of_the_first_shard_leads_and_while_none_is_held_every_worker_does() {
     let (mut leases, free) = (ann(), board(vec![item("s1", None, 0), item("s2", None, 0)], &["bob"]));
     leases.observe(&free, Duration::ZERO);
     assert_eq!(leases.plan(&free, &held(&[]), 99, Duration::ZERO).lead, Lead::Vacant);

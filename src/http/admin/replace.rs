@@ -17,7 +17,7 @@ const ATTEMPTS: usize = 20;
 #[error(
     "a setting was changed by others just before each of {ATTEMPTS} writes of one request: nothing of it is stored"
 )]
-struct Outrun;
+struct LostRaces;
 
 /// A setting that a PUT changes.
 pub trait Setting {
@@ -59,7 +59,7 @@ pub async fn replace<S: Setting>(
             return Ok((if old.is_some() { StatusCode::OK } else { StatusCode::CREATED }, new));
         }
     }
-    Err(ApiError::StoreUnavailable(Outrun.into()))
+    Err(ApiError::StoreUnavailable(LostRaces.into()))
 }
 
 #[cfg(test)]

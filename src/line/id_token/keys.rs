@@ -92,7 +92,7 @@ impl KeyRing {
     async fn fetch(&self) {
         self.copy().begin(self.clock.uptime());
         let request = self.platform.get(CERTS).timeout(self.platform.patience());
-        // Whoever sends a set of LINE's keys: see the table of `crate::line`.
+        // A key set is used without LINE's request id: the table in `crate::line` says why.
         let outcome = match Answer::of_any_sender(request).await {
             Ok(answer) => answer.success().await.and_then(|set| usable_keys(&set)),
             Err(error) => Err(error),

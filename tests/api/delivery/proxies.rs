@@ -107,7 +107,7 @@ async fn waits(story: &'static str, retry_after: &str, seconds: u64) {
     // A second has passed for Taro's stamp.
     house.pass(Duration::from_secs(seconds - 1) - Duration::from_millis(1));
     worker.run_until_idle().await.unwrap();
-    assert_eq!(house.pushes().await.values().sum::<u64>(), 1, "{retry_after}: nobody is pushed to meanwhile");
+    assert_eq!(house.pushes().await.values().sum::<u64>(), 1, "{retry_after}: no push meanwhile");
     for person in [&hanako, &taro] {
         assert_eq!(
             person.state("001").await,

@@ -97,7 +97,7 @@ async fn an_answer_without_lines_request_id_is_ambiguous_whatever_its_status() {
 }
 
 #[tokio::test]
-async fn a_retry_after_comes_with_the_failure_whoever_sent_it() {
+async fn a_retry_after_comes_with_the_failure_of_line_and_of_a_proxy() {
     let answers: [fn() -> Say; 4] =
         [|| Say::text(429, "{}"), || Say::text(503, ""), || Say::proxy(503, ""), || Say::proxy(200, "<html>")];
     for answer in answers {

@@ -35,7 +35,7 @@ async fn a_new_key_that_cannot_be_fetched_leaves_its_tokens_open_until_it_is_the
         story.clock.turn(REFETCH.saturating_sub(A_MOMENT));
         let outcome = story.verify(&token).await;
         assert!(is_unavailable(&outcome) && outcome.unwrap_err().source().is_some());
-        assert!(is_hanako(&story.verify(&fresh(&story.signer, 1)).await), "known keys go on");
+        assert!(is_hanako(&story.verify(&fresh(&story.signer, 1)).await), "known keys are used as before");
         assert_eq!(story.fetches(), 2);
         story.clock.turn(A_MOMENT);
         assert!(is_hanako(&story.verify(&token).await));
