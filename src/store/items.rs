@@ -82,6 +82,9 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         Resend::TYPE => Resend::read(&mut item)?.keyed(|resend| Stored::Fact(Fact::Resend(resend))),
         Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
+        _ if item.has_key_of_ours() => {
+            return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));
+        }
         _ => return Ok(Stored::Other(entity_type)),
     };
     item.must_have_key(&key)?;

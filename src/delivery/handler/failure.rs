@@ -93,7 +93,7 @@ impl Parts {
     /// (something of this participant can't be read) must not stop the shard: the notice is held, and tried again with
     /// the others that are.
     pub(super) async fn store_failed(&self, call: &Call, tries: &mut Tries, error: &StoreError) -> Pass {
-        let broken = matches!(error, StoreError::Broken { .. });
+        let broken = matches!(error, StoreError::Broken(_) | StoreError::Unreadable(_));
         tell(call, error);
         if !broken {
             return Pass::Again;

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// An item that is not what its `entityType` promises. Names the item: somebody has to look at it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("the item {pk} {sk} can't be read: {attribute} {problem}")]
 pub struct Unreadable {
     /// Its `PK`; empty if it has none.
@@ -111,6 +111,11 @@ impl Attributes {
         };
         stands_at("PK", &key.pk())?;
         stands_at("SK", &key.sk())
+    }
+
+    /// Whether it stands where only an item of this program may stand.
+    pub(super) fn has_key_of_ours(&self) -> bool {
+        ItemKey::parse(self.key_part("PK"), self.key_part("SK")).is_some()
     }
 
     pub(super) fn missing(&self, attribute: &str) -> Unreadable {
