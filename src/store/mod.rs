@@ -11,6 +11,7 @@
 //! | [`rallies`] | the same, cached |
 //! | [`listing`] | lists by index, page by page and as one |
 //! | [`notices`], [`waiting`] | the delivery's marks; which of many notices wait |
+//! | [`completions`] | cards of which it can't be said yet whether they are complete |
 //! | [`counts`] | counts by event and hour |
 //! | [`stream`], [`progress`] | the table's stream, and how far it was read |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
@@ -20,6 +21,7 @@
 
 pub mod backfill;
 pub mod client;
+pub mod completions;
 pub mod counts;
 pub mod items;
 pub mod keys;

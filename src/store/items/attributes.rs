@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use serde_dynamo::AttributeValue;
 use serde_json::Value;
 
-use crate::domain::{Malformed, ids::LineUserId};
+use crate::domain::{
+    Malformed,
+    fact::FactKey,
+    ids::{EventId, LineUserId, StampId},
+};
 
 use super::{
     super::keys::{Gsi1Key, Gsi2Key, ItemKey},
@@ -24,6 +28,27 @@ pub struct Unreadable {
     pub attribute: String,
     /// What is wrong with it.
     pub problem: String,
+}
+
+impl Unreadable {
+    /// Which fact of its participant it is, as its key says; `None` if it is none.
+    #[must_use]
+    pub fn fact_key(&self) -> Option<FactKey> {
+        match ItemKey::parse(&self.pk, &self.sk)? {
+            ItemKey::Notice(notice) => Some(FactKey::Notice(notice.key)),
+            ItemKey::Profile { .. } => Some(FactKey::User),
+            ItemKey::Event(_) | ItemKey::Friendship { .. } | ItemKey::Master { .. } => None,
+        }
+    }
+
+    /// Which stamp of an event it is, as its key says; `None` if it is none of this event.
+    #[must_use]
+    pub fn stamp_of(&self, event_id: &EventId) -> Option<StampId> {
+        match ItemKey::parse(&self.pk, &self.sk)? {
+            ItemKey::Master { event_id: found, stamp_id } if found == *event_id => Some(stamp_id),
+            _ => None,
+        }
+    }
 }
 
 /// The attributes of one item, as any of the SDK's crates gives them.
@@ -129,6 +154,19 @@ impl Attributes {
             attribute: attribute.to_owned(),
             problem: problem.into(),
         }
+    }
+
+    /// An attribute that is wanted only if it can be read. One that is there and can't be is noted in `unreadable`.
+    pub(super) fn salvage<T>(
+        &mut self,
+        name: &'static str,
+        unreadable: &mut Vec<&'static str>,
+        read: impl FnOnce(&mut Self, &str) -> Result<Option<T>, Unreadable>,
+    ) -> Option<T> {
+        read(self, name).unwrap_or_else(|_| {
+            unreadable.push(name);
+            None
+        })
     }
 
     fn key_part(&self, name: &str) -> &str {

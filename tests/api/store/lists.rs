@@ -27,7 +27,7 @@ impl Desk {
 
     /// One page of participants, by number.
     async fn page(&self, event: &Event, span: Span, wanted: &Wanted) -> (Vec<u32>, Option<Position>) {
-        let Page { rows, next } = self.store.users(event, span, wanted).await.unwrap();
+        let Page { rows, next, .. } = self.store.users(event, span, wanted).await.unwrap();
         (rows.iter().map(|user| number(user.line_user_id.as_str())).collect(), next)
     }
 
