@@ -7,9 +7,10 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 const BUCKETS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// What is counted, with the words that `/metrics` says about it.
-const COUNTERS: [(&str, &str); 6] = [
+const COUNTERS: [(&str, &str); 7] = [
     ("http_requests_total", "Requests by endpoint, method and status."),
     ("id_tokens_refused_total", "ID tokens that were not accepted, by reason."),
+    ("stamp_rally_items_unreadable_total", "How often an item was met that can't be read; `table check` lists them."),
     ("stamp_rally_notices_total", "Notices that this process is done with, by outcome."),
     ("stamp_rally_push_retries_total", "Pushes that are made once more, by channel."),
     ("stamp_rally_records_unreadable_total", "Records of the stream that are no item of ours; the log names them."),

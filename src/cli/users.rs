@@ -105,7 +105,7 @@ pub async fn execute(args: UsersArgs, out: &mut impl Write, notes: &mut impl Wri
         UsersCommand::Export { whom, output } => {
             let event = store::event(store, &whom.event_id).await?;
             let users = store.all_users(&event, whom.span(event.time_zone)?, whom.direction());
-            export::export(users, output.as_deref(), out, notes).await
+            export::export(users, &whom.event_id, output.as_deref(), out, notes).await
         }
         UsersCommand::List { whom, limit } => {
             let event = store::event(store, &whom.event_id).await?;
@@ -124,7 +124,7 @@ async fn list(
     notes: &mut impl Write,
 ) -> anyhow::Result<()> {
     let (span, mut wanted) = (whom.span(event.time_zone)?, Wanted { direction: whom.direction(), limit, after: None });
-    let mut left = limit;
+    let (mut left, mut unreadable) = (limit, 0);
     writeln!(out, "{:<33}  {:<24}  {}", "lineUserId", "createdAt", event.time_zone)?;
     loop {
         wanted.limit = left.min(PAGE);
@@ -133,13 +133,15 @@ async fn list(
             let local = user.created_at.in_zone(event.time_zone);
             writeln!(out, "{:<33}  {}  {local}", user.line_user_id.as_str(), user.created_at)?;
         }
-        left -= page.rows.len();
+        left = left.saturating_sub(page.rows.len());
+        unreadable += page.unreadable;
         wanted.after = page.next;
         if wanted.after.is_none() || left == 0 {
             break;
         }
     }
     let (shown, id) = (limit - left, &event.event_id);
+    note_unreadable(unreadable, id, notes)?;
     match wanted.after {
         None => writeln!(notes, "{shown} shown, that is all")?,
         Some(_) => writeln!(
@@ -148,4 +150,15 @@ async fn list(
         )?,
     }
     Ok(())
+}
+
+/// Says how many registrations were passed over, if any.
+fn note_unreadable(count: usize, event_id: &EventId, notes: &mut impl Write) -> std::io::Result<()> {
+    match count {
+        0 => Ok(()),
+        _ => writeln!(
+            notes,
+            "{count} registrations can't be read and are left out: `stamp-rally table check --event {event_id}` names them"
+        ),
+    }
 }

@@ -22,7 +22,7 @@ use crate::store::{
 use super::{
     Delivery, Tally,
     called::Called,
-    handler::{Call, Path, RETRY_LIMIT, Standing},
+    handler::{Call, RETRY_LIMIT, Standing},
     lanes::{Finished, Job, Lanes},
     limits::Limits,
     window::{Ticket, Window},
@@ -111,9 +111,9 @@ impl Batch {
 
     /// Each notice gets in its participant's lane.
     fn hand_out(&mut self, doubts: &[FactSpan]) {
-        for (ticket, Called { notice, at, since }) in self.called.drain(..) {
+        for (ticket, Called { notice, at, since, path }) in self.called.drain(..) {
             let doubtful = doubts.iter().any(|span| span.contains(at));
-            let call = Call { notice, since, doubtful, path: Path::Ordinary, standing: self.standing.clone() };
+            let call = Call { notice, since, doubtful, path, standing: self.standing.clone() };
             self.lanes.push(Job { ticket, at, call });
         }
     }

@@ -2,7 +2,10 @@
 //!
 //! Several workers may drain at once: pushes carry the same keys and marks are guarded. To spare work, one of them does.
 
-use std::{collections::HashSet, sync::atomic::Ordering};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::atomic::Ordering,
+};
 
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
@@ -10,12 +13,13 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::{
     event::Event,
     fact::Fact,
-    ids::{EventId, LineUserId},
+    ids::{EventId, LineUserId, StampId},
     notice::{NoticeId, NoticeStatus, ParkedState},
     time::Timestamp,
 };
 use crate::store::{
     StoreError,
+    completions::PendingCompletion,
     listing::{Direction, Wanted},
 };
 
@@ -31,6 +35,7 @@ impl Delivery {
     /// Tries what is held of every event whose channel may be tried, one at first where the channel is held itself, and
     /// the rest when that one went through. Tells what became of them; those that stay held are not told.
     pub async fn drain(&self, stop: &CancellationToken) -> Result<Tally, StoreError> {
+        self.complete_pending(stop).await;
         let mut tally = Tally::default();
         let mut wanted = first_page();
         loop {
@@ -96,14 +101,71 @@ impl Delivery {
                 return tally;
             }
         };
+        let unreadable = self.unreadable_stamps(event_id).await;
         for (notice, since) in facts.in_order().iter().filter_map(held) {
+            let waits_for_nobody = facts.stamp_of(&notice.key).is_some_and(|stamp_id| unreadable.contains(stamp_id));
             let call = Call { notice, since, doubtful: false, path: Path::Held, standing: Standing::always() };
             match self.deliver(&call, stop).await {
+                Outcome::Parked(ParkedState::Held) if waits_for_nobody => {}
                 Outcome::Wait | Outcome::Parked(ParkedState::Held) => break,
                 outcome => tally.count(outcome),
             }
         }
         tally
+    }
+
+    /// The stamps of an event that can't be read: other notices don't wait behind theirs.
+    async fn unreadable_stamps(&self, event_id: &EventId) -> BTreeSet<StampId> {
+        match self.parts.rallies.rally(event_id).await {
+            Ok(Some(rally)) => rally.masters.unreadable.clone(),
+            // The notices meet the same failure, and say so.
+            Ok(None) | Err(_) => BTreeSet::new(),
+        }
+    }
+
+    /// Comes back to the cards of which it couldn't be said whether they are complete. What can't be done now is done
+    /// the next time.
+    async fn complete_pending(&self, stop: &CancellationToken) {
+        let mut after = None;
+        loop {
+            let page = match self.parts.store.pending_completions(after).await {
+                Ok(page) => page,
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    return tracing::warn!(error, "pending completions can't be read now");
+                }
+            };
+            for pending in &page.rows {
+                if let Err(error) = self.complete_one(pending).await {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(event.id = %pending.event_id, error, "a pending completion can't be decided now");
+                }
+            }
+            after = page.next;
+            if after.is_none() || stop.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    /// Completes the card if it can be said now that it is complete; takes the note away if it can be said that it isn't.
+    async fn complete_one(&self, pending: &PendingCompletion) -> Result<(), StoreError> {
+        let (parts, PendingCompletion { event_id, line_user_id, .. }) = (&self.parts, pending);
+        let rally = match parts.rallies.rally(event_id).await {
+            Ok(Some(rally)) => rally,
+            Ok(None) => return parts.store.remove_pending_completion(pending).await,
+            Err(StoreError::Unreadable(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if !rally.masters.unreadable.is_empty() {
+            return Ok(());
+        }
+        let facts = parts.store.facts(event_id, line_user_id).await?;
+        if !facts.unreadable.is_empty() {
+            return Ok(());
+        }
+        parts.complete(&rally, &facts).await?;
+        parts.store.remove_pending_completion(pending).await
     }
 
     /// Whether trying makes sense: the event is over (its held notices expire), or its channel may be tried.

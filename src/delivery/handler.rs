@@ -74,6 +74,8 @@ pub enum Path {
     Held,
     /// Its record came.
     Ordinary,
+    /// Its record came and can't be read: it can only be parked, until its item is mended.
+    Unreadable,
 }
 
 impl Path {
@@ -81,7 +83,7 @@ impl Path {
     fn state(self) -> Option<ParkedState> {
         match self {
             Self::Held => Some(ParkedState::Held),
-            Self::Ordinary => None,
+            Self::Ordinary | Self::Unreadable => None,
         }
     }
 }

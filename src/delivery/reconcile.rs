@@ -222,14 +222,14 @@ impl Reconciling<'_> {
             }
             work.batch(some).await?;
         }
-        for master in store.masters(&event.event_id).await? {
-            let mut holders = store.holding(event, &master.stamp_id, self.horizon);
+        for stamp_id in store.masters(&event.event_id).await?.ids() {
+            let mut holders = store.holding(event, stamp_id, self.horizon);
             loop {
                 let some = holders.some(AT_A_TIME).await?;
                 if some.is_empty() || self.stop.is_cancelled() {
                     break;
                 }
-                let waiting = store.waiting(&event.event_id, &master.stamp_id, &some).await?;
+                let waiting = store.waiting(&event.event_id, stamp_id, &some).await?;
                 work.batch(waiting).await?;
             }
         }

@@ -2,10 +2,10 @@
 
 use super::{
     event::Event,
-    fact::{Completed, Facts, UserStamp},
+    fact::{Acquisition, Completed, Facts, UserStamp},
     ids::StampId,
     notice::NoticeStatus,
-    stamp::StampMaster,
+    stamp::{StampMaster, StampMasters},
 };
 
 /// What a participant sees. The only place where the meaning of their facts lives: HTTP, delivery,
@@ -14,9 +14,9 @@ use super::{
 pub struct StampCard<'a> {
     /// Every active stamp, and every other one that is held, in order.
     pub stamps: Vec<CardStamp<'a>>,
-    /// Stamps held and active.
+    /// Stamps acquired and active.
     pub acquired_count: usize,
-    /// Stamps active.
+    /// Stamps active; those that can't be read count as active.
     pub total_count: usize,
     /// All active stamps are held, or the card was completed before.
     pub completed: bool,
@@ -28,20 +28,17 @@ pub struct CardStamp<'a> {
     /// The stamp that belongs there.
     pub master: &'a StampMaster,
     /// The acquisition, if it happened.
-    pub acquired: Option<&'a UserStamp>,
+    pub acquired: Acquisition<'a>,
 }
 
 impl<'a> StampCard<'a> {
     /// Folds facts over the event's masters. A stamp whose master is gone has no place on a card
     /// (it stays among the facts).
     #[must_use]
-    pub fn fold(masters: &'a [StampMaster], facts: &'a Facts) -> Self {
-        let mut stamps: Vec<CardStamp<'a>> = masters
-            .iter()
-            .map(|master| CardStamp { master, acquired: facts.stamp(&master.stamp_id) })
-            .filter(|stamp| stamp.master.is_active || stamp.acquired.is_some())
-            .collect();
-        stamps.sort_by(|a, b| a.master.place().cmp(&b.master.place()));
+    pub fn fold(masters: &'a StampMasters, facts: &'a Facts) -> Self {
+        let stamps = masters.readable.iter();
+        let stamps = stamps.map(|master| CardStamp { master, acquired: facts.acquisition(&master.stamp_id) });
+        let stamps = stamps.filter(|stamp| stamp.master.is_active || stamp.acquired != Acquisition::None).collect();
         let progress = Progress::of(masters, facts);
         Self {
             stamps,
@@ -55,32 +52,42 @@ impl<'a> StampCard<'a> {
 /// How far a card is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Stamps held and active.
+    /// Stamps acquired and active.
     pub acquired: usize,
-    /// Stamps active.
+    /// Stamps active; those that can't be read count as active.
     pub total: usize,
 }
 
 impl Progress {
-    /// Counts the active stamps, and those of them that are held.
+    /// Counts the active stamps, and those of them that are acquired.
     #[must_use]
-    pub fn of(masters: &[StampMaster], facts: &Facts) -> Self {
-        let active = masters.iter().filter(|master| master.is_active);
-        let held = active.clone().filter(|master| facts.stamp(&master.stamp_id).is_some());
-        Self { acquired: held.count(), total: active.count() }
+    pub fn of(masters: &StampMasters, facts: &Facts) -> Self {
+        let set_aside = Self::among(masters.unreadable.iter(), facts);
+        let active = Self::among_readable(masters, facts);
+        Self { acquired: active.acquired + set_aside.acquired, total: active.total + set_aside.total }
+    }
+
+    /// The same without the stamps that can't be read.
+    fn among_readable(masters: &StampMasters, facts: &Facts) -> Self {
+        Self::among(masters.active().map(|master| &master.stamp_id), facts)
+    }
+
+    fn among<'a>(stamps: impl Iterator<Item = &'a StampId> + Clone, facts: &Facts) -> Self {
+        let acquired = stamps.clone().filter(|stamp_id| facts.has_stamp(stamp_id));
+        Self { acquired: acquired.count(), total: stamps.count() }
     }
 
     /// How far the card was when a stamp was acquired, that one counted. A notice tells this: it
     /// reads the same whenever it is sent, and a repeated push carries the same text.
     #[must_use]
-    pub fn when_acquired(stamp: &UserStamp, masters: &[StampMaster], facts: &Facts) -> Self {
+    pub fn when_acquired(stamp: &UserStamp, masters: &StampMasters, facts: &Facts) -> Self {
         let moment = (stamp.acquired_at, &stamp.stamp_id);
         let then = |other: &&UserStamp| (other.acquired_at, &other.stamp_id) <= moment;
         let stamps = facts.stamps.iter().filter(then).cloned().collect();
         Self::of(masters, &Facts { stamps, ..Facts::default() })
     }
 
-    /// Every active stamp is held, and there is one.
+    /// Every active stamp is acquired, and there is one.
     #[must_use]
     pub fn is_complete(self) -> bool {
         self.total > 0 && self.acquired == self.total
@@ -90,12 +97,13 @@ impl Progress {
 /// The fact that follows from a full card, if it is due: complete, and not recorded yet. It tells
 /// when the newest of the active stamps was acquired, so everybody who works it out gets the same.
 #[must_use]
-pub fn completion_due(event: &Event, masters: &[StampMaster], facts: &Facts) -> Option<Completed> {
-    if facts.completed.is_some() || !Progress::of(masters, facts).is_complete() {
+pub fn completion_due(event: &Event, masters: &StampMasters, facts: &Facts) -> Option<Completed> {
+    if facts.completed.is_some() || !facts.unreadable.is_empty() || !Progress::of(masters, facts).is_complete() {
         return None;
     }
-    let is_active = |id: &StampId| masters.iter().any(|master| master.is_active && master.stamp_id == *id);
-    let counted = facts.stamps.iter().filter(|stamp| is_active(&stamp.stamp_id));
+    let counts =
+        |id: &StampId| masters.unreadable.contains(id) || masters.active().any(|master| master.stamp_id == *id);
+    let counted = facts.stamps.iter().filter(|stamp| counts(&stamp.stamp_id));
     let last = counted.max_by_key(|stamp| (stamp.acquired_at, &stamp.stamp_id))?;
     let notice = match event.completion_message_content {
         Some(_) => NoticeStatus::Waiting { tried_at: None },
@@ -110,12 +118,23 @@ pub fn completion_due(event: &Event, masters: &[StampMaster], facts: &Facts) -> 
     })
 }
 
+/// Whether the card would be complete without the stamps that can't be read. Whether it is can be said only when they
+/// are mended or gone: until then completing it is pending.
+#[must_use]
+pub fn completion_pending(masters: &StampMasters, facts: &Facts) -> bool {
+    facts.completed.is_none()
+        && Progress::among_readable(masters, facts).is_complete()
+        && !Progress::of(masters, facts).is_complete()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::{
         event::{EventChange, Name},
+        fact::FactKey,
         ids::LineUserId,
+        notice::NoticeKey,
         stamp::{StampMasterChange, StampOrder},
         time::Timestamp,
     };
@@ -145,6 +164,10 @@ mod tests {
         StampMaster { is_active: false, ..master }
     }
 
+    fn stamps<const N: usize>(masters: [StampMaster; N]) -> StampMasters {
+        Vec::from(masters).into()
+    }
+
     fn held(id: &str, minute: i64) -> UserStamp {
         UserStamp {
             event_id: "e".parse().unwrap(),
@@ -161,12 +184,12 @@ mod tests {
     }
 
     fn shown<'a>(card: &StampCard<'a>) -> Vec<(&'a str, bool)> {
-        card.stamps.iter().map(|stamp| (stamp.master.stamp_id.as_str(), stamp.acquired.is_some())).collect()
+        card.stamps.iter().map(|stamp| (stamp.master.stamp_id.as_str(), stamp.acquired != Acquisition::None)).collect()
     }
 
     #[test]
     fn a_card_shows_the_active_stamps_by_order_and_ties_by_id() {
-        let (masters, facts) = ([master("c", 2), master("b", 1), master("a", 2)], facts(&[held("a", 1)]));
+        let (masters, facts) = (stamps([master("c", 2), master("b", 1), master("a", 2)]), facts(&[held("a", 1)]));
         let card = StampCard::fold(&masters, &facts);
         assert_eq!(shown(&card), [("b", false), ("a", true), ("c", false)]);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 3, false));
@@ -175,7 +198,7 @@ mod tests {
     #[test]
     fn a_held_stamp_stays_listed_after_it_was_made_inactive_but_does_not_count() {
         let (masters, facts) =
-            ([asleep(master("a", 1)), asleep(master("b", 2)), master("c", 3)], facts(&[held("a", 1)]));
+            (stamps([asleep(master("a", 1)), asleep(master("b", 2)), master("c", 3)]), facts(&[held("a", 1)]));
         let card = StampCard::fold(&masters, &facts);
         assert_eq!(shown(&card), [("a", true), ("c", false)]);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (0, 1, false));
@@ -183,22 +206,22 @@ mod tests {
 
     #[test]
     fn a_card_without_active_stamps_is_not_complete() {
-        assert!(!StampCard::fold(&[asleep(master("a", 1))], &facts(&[held("a", 1)])).completed);
+        assert!(!StampCard::fold(&stamps([asleep(master("a", 1))]), &facts(&[held("a", 1)])).completed);
     }
 
     #[test]
     fn a_completed_card_stays_completed_when_a_stamp_is_added() {
-        let masters = [master("a", 1)];
+        let masters = stamps([master("a", 1)]);
         let done = completion_due(&event(), &masters, &facts(&[held("a", 1)])).unwrap();
         let facts = Facts { completed: Some(done), ..facts(&[held("a", 1)]) };
-        let masters = [master("a", 1), master("b", 2)];
+        let masters = stamps([master("a", 1), master("b", 2)]);
         let card = StampCard::fold(&masters, &facts);
         assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 2, true));
     }
 
     #[test]
     fn the_completion_tells_the_newest_counted_stamp_whoever_works_it_out() {
-        let masters = [master("a", 1), master("b", 2), asleep(master("c", 3))];
+        let masters = stamps([master("a", 1), master("b", 2), asleep(master("c", 3))]);
         let done = completion_due(&event(), &masters, &facts(&[held("c", 9), held("b", 5), held("a", 2)])).unwrap();
         assert_eq!((done.by_stamp_id.as_str(), done.completed_at), ("b", held("b", 5).acquired_at));
         assert_eq!(done.notice, NoticeStatus::None, "this event has no completion message");
@@ -206,9 +229,44 @@ mod tests {
 
     #[test]
     fn a_notice_tells_how_far_the_card_was_when_its_stamp_was_acquired() {
-        let masters = [master("a", 1), master("b", 2)];
+        let masters = stamps([master("a", 1), master("b", 2)]);
         let facts = facts(&[held("a", 1), held("b", 2)]);
         assert_eq!(Progress::when_acquired(&facts.stamps[0], &masters, &facts), Progress { acquired: 1, total: 2 });
         assert_eq!(Progress::when_acquired(&facts.stamps[1], &masters, &facts), Progress { acquired: 2, total: 2 });
+    }
+
+    fn with_unreadable(masters: StampMasters, stamp_id: &str) -> StampMasters {
+        StampMasters { unreadable: [stamp_id.parse().unwrap()].into(), ..masters }
+    }
+
+    #[test]
+    fn a_card_is_not_complete_without_a_stamp_that_cannot_be_read_and_completing_it_is_pending() {
+        let masters = with_unreadable(stamps([master("a", 1)]), "x");
+        let facts = facts(&[held("a", 1)]);
+        let card = StampCard::fold(&masters, &facts);
+        assert_eq!(shown(&card), [("a", true)]);
+        assert_eq!((card.acquired_count, card.total_count, card.completed), (1, 2, false));
+        assert_eq!(completion_due(&event(), &masters, &facts), None);
+        assert!(completion_pending(&masters, &facts));
+        assert!(!completion_pending(&stamps([master("a", 1), master("b", 2)]), &facts), "b is simply missing");
+    }
+
+    #[test]
+    fn a_card_with_every_stamp_is_complete_whatever_the_unreadable_one_turns_out_to_be() {
+        let masters = with_unreadable(stamps([master("a", 1)]), "x");
+        let facts = facts(&[held("a", 1), held("x", 2)]);
+        assert_eq!(completion_due(&event(), &masters, &facts).unwrap().by_stamp_id.as_str(), "x");
+        assert!(!completion_pending(&masters, &facts));
+    }
+
+    #[test]
+    fn a_stamp_whose_fact_cannot_be_read_is_acquired_and_completes_no_card() {
+        let masters = stamps([master("a", 1), master("b", 2)]);
+        let unreadable = vec![FactKey::Notice(NoticeKey::Stamp("b".parse().unwrap()))];
+        let facts = Facts { unreadable, ..facts(&[held("a", 1)]) };
+        let card = StampCard::fold(&masters, &facts);
+        assert_eq!(card.stamps[1].acquired, Acquisition::Unreadable);
+        assert_eq!((card.acquired_count, card.completed), (2, true));
+        assert_eq!(completion_due(&event(), &masters, &facts), None, "when it was completed can't be said");
     }
 }

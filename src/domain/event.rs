@@ -176,6 +176,9 @@ impl IndexShards {
     /// One partition: fits up to about 1,000 writes a second.
     pub const ONE: Self = Self(1);
 
+    /// As many as there can be.
+    pub const MOST: Self = Self(32);
+
     /// The number.
     #[must_use]
     pub fn count(self) -> u8 {
@@ -220,6 +223,17 @@ pub struct EventChange {
 }
 
 impl EventChange {
+    /// Whether it has a value for one of the attributes that may be absent or have a default.
+    fn names(&self, attribute: &str) -> bool {
+        match attribute {
+            "timeZone" => self.time_zone.is_some(),
+            "liffId" => self.liff_id.is_some(),
+            "indexShards" => self.index_shards.is_some(),
+            "completionMessageContent" => self.completion_message_content.is_some(),
+            _ => false,
+        }
+    }
+
     /// A new event. Refuses what lacks a required attribute.
     pub fn create(self, event_id: EventId, now: Timestamp) -> Result<Event, Malformed> {
         let starts_at = required("startsAt", self.starts_at)?;
@@ -259,6 +273,53 @@ impl EventChange {
             created_at: old.created_at,
             updated_at: next_version(old.updated_at, now),
         })
+    }
+}
+
+/// What can be read of an event that can't be read whole: a PUT completes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventRemains {
+    /// The attributes that can be read.
+    pub readable: EventChange,
+    /// Every number of partitions over which its people may be spread, as far as the item says.
+    pub former_index_shards: BTreeSet<IndexShards>,
+    /// `createdAt`, if it can be read.
+    pub created_at: Option<Timestamp>,
+    /// `updatedAt`, if it can be read.
+    pub updated_at: Option<Timestamp>,
+    /// Attributes that may be absent, or have a default, and that are there and can't be read.
+    pub unreadable: Vec<&'static str>,
+}
+
+impl EventRemains {
+    /// The event that these remains and a change make together. Refuses what lacks a required attribute.
+    pub fn mend(self, change: EventChange, event_id: EventId, now: Timestamp) -> Result<Event, Malformed> {
+        must_replace(&self.unreadable, |name| change.names(name))?;
+        let Self { readable, former_index_shards, created_at, updated_at, .. } = self;
+        let whole = EventChange {
+            name: change.name.or(readable.name),
+            starts_at: change.starts_at.or(readable.starts_at),
+            ends_at: change.ends_at.or(readable.ends_at),
+            time_zone: change.time_zone.or(readable.time_zone),
+            channel: change.channel.or(readable.channel),
+            liff_id: change.liff_id.or(readable.liff_id),
+            index_shards: change.index_shards.or(readable.index_shards),
+            completion_message_content: change.completion_message_content.or(readable.completion_message_content),
+        };
+        let mut event = whole.create(event_id, updated_at.map_or(now, |old| next_version(old, now)))?;
+        event.created_at = created_at.unwrap_or(now);
+        let before = former_index_shards.into_iter().chain(readable.index_shards);
+        event.former_index_shards = before.filter(|former| *former != event.index_shards).collect();
+        Ok(event)
+    }
+}
+
+/// Refuses a change that leaves out an attribute of which the stored value can't be read: its default would take the
+/// place of a value that the item had.
+pub(super) fn must_replace(unreadable: &[&'static str], is_named: impl Fn(&str) -> bool) -> Result<(), Malformed> {
+    match unreadable.iter().find(|name| !is_named(name)) {
+        Some(name) => Err(Malformed::new(name, "is required, because the stored value can't be read")),
+        None => Ok(()),
     }
 }
 

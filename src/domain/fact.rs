@@ -167,6 +167,36 @@ pub struct Facts {
     pub resends: Vec<Resend>,
     /// The completed card, if it was completed.
     pub completed: Option<Completed>,
+    /// Facts that are there, as their keys say, and that can't be read.
+    pub unreadable: Vec<FactKey>,
+}
+
+/// Whether somebody has a stamp.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Acquisition<'a> {
+    /// They don't.
+    None,
+    /// They do.
+    Read(&'a UserStamp),
+    /// They do, as the item's key says; nothing else of it can be read.
+    Unreadable,
+}
+
+impl<'a> Acquisition<'a> {
+    /// The fact, if there is one that can be read.
+    #[must_use]
+    pub fn stamp(self) -> Option<&'a UserStamp> {
+        if let Self::Read(stamp) = self { Some(stamp) } else { None }
+    }
+}
+
+/// Names one fact among those of a participant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FactKey {
+    /// A fact that may call for a notice.
+    Notice(NoticeKey),
+    /// The registration.
+    User,
 }
 
 impl FromIterator<Fact> for Facts {
@@ -195,6 +225,32 @@ impl Facts {
     #[must_use]
     pub fn stamp(&self, stamp_id: &StampId) -> Option<&UserStamp> {
         self.stamps.iter().find(|stamp| stamp.stamp_id == *stamp_id)
+    }
+
+    /// Whether they have a stamp, also where the fact that says so can't be read.
+    #[must_use]
+    pub fn has_stamp(&self, stamp_id: &StampId) -> bool {
+        self.acquisition(stamp_id) != Acquisition::None
+    }
+
+    /// Their acquisition of a stamp.
+    #[must_use]
+    pub fn acquisition(&self, stamp_id: &StampId) -> Acquisition<'_> {
+        let is_it = |key: &FactKey| matches!(key, FactKey::Notice(NoticeKey::Stamp(id)) if id == stamp_id);
+        match self.stamp(stamp_id) {
+            Some(stamp) => Acquisition::Read(stamp),
+            None if self.unreadable.iter().any(is_it) => Acquisition::Unreadable,
+            None => Acquisition::None,
+        }
+    }
+
+    /// The stamp whose message a notice carries; for a completed card that of the stamp that completed it.
+    #[must_use]
+    pub fn stamp_of<'a>(&'a self, key: &'a NoticeKey) -> Option<&'a StampId> {
+        match key {
+            NoticeKey::Completed => self.completed.as_ref().map(|completed| &completed.by_stamp_id),
+            NoticeKey::Resend { stamp_id, .. } | NoticeKey::Stamp(stamp_id) => Some(stamp_id),
+        }
     }
 
     /// The facts in the order in which they happened.

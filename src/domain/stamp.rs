@@ -1,11 +1,13 @@
 //! Stamp masters, and what a claim for a stamp must bring.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
     Malformed,
-    event::{Event, Name, next_version, required},
+    event::{Event, Name, must_replace, next_version, required},
     fact::UserStamp,
     ids::{EventId, LineUserId, RequestId, StampId},
     notice::NoticeStatus,
@@ -29,6 +31,42 @@ pub struct StampMaster {
     pub flex_message_content: Value,
     /// Its version: grows with every write. Masters of the source article have none: the epoch.
     pub updated_at: Timestamp,
+}
+
+/// The stamps of one event, as far as they can be read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StampMasters {
+    /// Those that can be read, the inactive ones too, by order and id.
+    pub readable: Vec<StampMaster>,
+    /// Stamps that exist and can't be read. They are set aside: no card lists them. Nothing says that they are inactive,
+    /// so a card isn't complete without them; a completed card is a fact that can't be taken back.
+    pub unreadable: BTreeSet<StampId>,
+}
+
+impl StampMasters {
+    /// The master of one stamp, if it is there and can be read.
+    #[must_use]
+    pub fn find(&self, stamp_id: &StampId) -> Option<&StampMaster> {
+        self.readable.iter().find(|master| master.stamp_id == *stamp_id)
+    }
+
+    /// The ids of all, also of those that can't be read.
+    pub fn ids(&self) -> impl Iterator<Item = &StampId> {
+        self.readable.iter().map(|master| &master.stamp_id).chain(&self.unreadable)
+    }
+
+    /// The active ones among those that can be read.
+    pub fn active(&self) -> impl Iterator<Item = &StampMaster> + Clone {
+        self.readable.iter().filter(|master| master.is_active)
+    }
+}
+
+impl From<Vec<StampMaster>> for StampMasters {
+    /// Masters that can all be read.
+    fn from(mut readable: Vec<StampMaster>) -> Self {
+        readable.sort_by(|a, b| a.place().cmp(&b.place()));
+        Self { readable, unreadable: BTreeSet::new() }
+    }
 }
 
 /// A place on the card, 1 to 999.
@@ -118,6 +156,38 @@ pub struct StampMasterChange {
     pub is_active: Option<bool>,
     /// `flexMessageContent`
     pub flex_message_content: Option<Value>,
+}
+
+/// What can be read of a stamp that can't be read whole: a PUT completes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StampMasterRemains {
+    /// The attributes that can be read.
+    pub readable: StampMasterChange,
+    /// `updatedAt`, if it can be read.
+    pub updated_at: Option<Timestamp>,
+    /// Attributes with a default that are there and can't be read.
+    pub unreadable: Vec<&'static str>,
+}
+
+impl StampMasterRemains {
+    /// The stamp that these remains and a change make together. Refuses what lacks a required attribute.
+    pub fn mend(
+        self,
+        change: StampMasterChange,
+        event_id: EventId,
+        stamp_id: StampId,
+        now: Timestamp,
+    ) -> Result<StampMaster, Malformed> {
+        must_replace(&self.unreadable, |name| name == "isActive" && change.is_active.is_some())?;
+        let whole = StampMasterChange {
+            name: change.name.or(self.readable.name),
+            order: change.order.or(self.readable.order),
+            is_active: change.is_active.or(self.readable.is_active),
+            flex_message_content: change.flex_message_content.or(self.readable.flex_message_content),
+        };
+        let version = self.updated_at.map_or(now, |old| next_version(old, now));
+        whole.create(event_id, stamp_id, version)
+    }
 }
 
 impl StampMasterChange {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use super::items::Unreadable;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::{
     config::http::HttpResponse,
@@ -15,9 +16,12 @@ use aws_sdk_dynamodb::{
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Something is wrong that no repetition mends: a table is missing, access is denied, a request is refused as
-    /// invalid, an item can't be read. A person has to look.
+    /// invalid. A person has to look.
     #[error("the store can't be used as it is")]
     Broken(#[source] BoxError),
+    /// An item is not what its key or its `entityType` promises. A person has to mend that item; nothing else is concerned.
+    #[error("an item can't be read")]
+    Unreadable(#[source] Box<Unreadable>),
     /// What was read has been changed by somebody else meanwhile. Read again, decide again.
     #[error("the store was changed by somebody else meanwhile")]
     Conflict(#[source] BoxError),
@@ -118,6 +122,7 @@ mod tests {
     fn word(error: &StoreError) -> &'static str {
         match error {
             StoreError::Broken(_) => "broken",
+            StoreError::Unreadable(_) => "unreadable",
             StoreError::Conflict(_) => "conflict",
             StoreError::Unavailable(_) => "unavailable",
         }

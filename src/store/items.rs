@@ -30,7 +30,7 @@ pub use attributes::Unreadable;
 pub(super) use facts::{completed, friendship, resend, user, user_stamp};
 pub use json::storable;
 pub(super) use notice::refusal;
-pub(super) use settings::{event, master};
+pub(super) use settings::{event, event_remains, master, master_remains};
 
 /// An item as the table client takes and gives it.
 pub type Item = HashMap<String, AttributeValue>;
@@ -82,6 +82,9 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         Resend::TYPE => Resend::read(&mut item)?.keyed(|resend| Stored::Fact(Fact::Resend(resend))),
         Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
+        _ if item.has_key_of_ours() => {
+            return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));
+        }
         _ => return Ok(Stored::Other(entity_type)),
     };
     item.must_have_key(&key)?;
@@ -98,6 +101,21 @@ pub(super) fn decode_as<T: Entity>(item: impl Into<serde_dynamo::Item>) -> Resul
     let value = T::read(&mut item)?;
     item.must_have_key(&value.key())?;
     Ok(value)
+}
+
+/// Reads an item that an index lists among others of its kind; `belongs` tells whether it is of the list that was asked
+/// for.
+pub(super) fn listed_in<T: Entity>(
+    item: impl Into<serde_dynamo::Item>,
+    belongs: impl FnOnce(&T) -> bool,
+) -> Result<T, Unreadable> {
+    let value: T = decode_as(item)?;
+    if belongs(&value) {
+        return Ok(value);
+    }
+    let key = value.key();
+    let problem = "lists it among items that it doesn't belong to".to_owned();
+    Err(Unreadable { pk: key.pk(), sk: key.sk(), attribute: "GSI1PK".to_owned(), problem })
 }
 
 /// A domain value that is one item.

@@ -15,14 +15,14 @@ use crate::domain::{
     event::Event,
     fact::{Fact, User},
     ids::{EventId, LineUserId, StampId},
-    notice::ParkedState,
+    notice::{NoticeId, NoticeKey, ParkedState},
     time::{Span, Timestamp},
 };
 
 use super::{
     Store, StoreError,
-    items::{self, Item, Stored},
-    keys::{self, Gsi2Key, Shard, SortKeys},
+    items::{self, Item, Stored, Unreadable},
+    keys::{self, Gsi2Key, ItemKey, Shard, SortKeys},
     participants::text,
 };
 use merge::{Index, Merge, Source};
@@ -77,6 +77,8 @@ pub struct Page<T> {
     pub rows: Vec<T>,
     /// Where to go on; `None` when there is nothing more.
     pub next: Option<Position>,
+    /// How many items of this part were passed over, because they can't be read or don't belong to the list.
+    pub unreadable: usize,
 }
 
 /// Somebody who holds a stamp.
@@ -89,32 +91,55 @@ pub struct Holder {
 }
 
 /// All participants of an event, one after the other, in constant memory.
-pub struct Users(Merge);
+pub struct Users {
+    store: Store,
+    event_id: EventId,
+    merge: Merge,
+    unreadable: usize,
+}
 
 /// How many rows of a long list are fetched at a time.
 const AT_A_TIME: usize = 1000;
 
 impl Users {
     /// The next one; `None` after the last. After [`StoreError::Unavailable`] it may be asked for again.
+    ///
+    /// A registration that can't be read is reported, counted, and passed over.
     pub async fn next(&mut self) -> Result<Option<User>, StoreError> {
-        Ok(self.0.next(AT_A_TIME).await?.map(|row| items::decode_as(row.item)).transpose()?)
+        while let Some(row) = self.merge.next(AT_A_TIME).await? {
+            match user_of(&self.event_id, row.item) {
+                Ok(user) => return Ok(Some(user)),
+                Err(error) => {
+                    self.store.report(&error);
+                    self.unreadable += 1;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many were passed over so far.
+    #[must_use]
+    pub fn unreadable(&self) -> usize {
+        self.unreadable
     }
 }
 
 impl Store {
     /// Access pattern 6: participants by registration time (merges the index shards in order).
     ///
-    /// One that can't be read fails the page and is named: a list that leaves people out would be believed.
+    /// One that can't be read is reported, counted, and passed over.
     pub async fn users(&self, event: &Event, span: Span, wanted: &Wanted) -> Result<Page<User>, StoreError> {
         let partitions = users_partitions(event);
         let merge = self.merge(Index::Gsi1, partitions, SortKeys::within(span), wanted.direction);
-        page(merge, wanted, |item| Ok(Some(items::decode_as(item)?))).await
+        self.page(merge, wanted, |item| user_of(&event.event_id, item)).await
     }
 
     /// The same as one long list, for an export: it holds some thousand rows at a time, however many there are.
     #[must_use]
     pub fn all_users(&self, event: &Event, span: Span, direction: Direction) -> Users {
-        Users(self.merge(Index::Gsi1, users_partitions(event), SortKeys::within(span), direction))
+        let merge = self.merge(Index::Gsi1, users_partitions(event), SortKeys::within(span), direction);
+        Users { store: self.clone(), event_id: event.event_id.clone(), merge, unreadable: 0 }
     }
 
     /// Access pattern 9: who holds a stamp, by time.
@@ -126,19 +151,19 @@ impl Store {
     ) -> Result<Page<Holder>, StoreError> {
         let partitions = holders_partitions(event, stamp_id);
         let merge = self.merge(Index::Gsi2, partitions, SortKeys::within(Span::default()), wanted.direction);
-        page(merge, wanted, |item| holder(&item).map(Some)).await
+        self.page(merge, wanted, |item| holder(&event.event_id, stamp_id, &item)).await
     }
 
-    /// All events by start.
+    /// All events by start. One that can't be read is reported, counted, and passed over.
     pub async fn events(&self, wanted: &Wanted) -> Result<Page<Event>, StoreError> {
         let range = SortKeys::within(Span::default());
         let merge = self.merge(Index::Gsi1, vec![keys::events_partition()], range, wanted.direction);
-        page(merge, wanted, |item| Ok(Some(items::decode_as(item)?))).await
+        self.page(merge, wanted, |item| items::decode_as(item)).await
     }
 
     /// The facts of an event whose notices are in a special state, by the time they got there.
     ///
-    /// One that can't be read is left out, and logged as an error: the others behind it must be sent.
+    /// One that can't be read is reported, counted, and passed over: the others behind it must be sent.
     pub async fn parked(
         &self,
         event_id: &EventId,
@@ -147,7 +172,7 @@ impl Store {
     ) -> Result<Page<Fact>, StoreError> {
         let range = SortKeys::within(Span::default());
         let merge = self.merge(Index::Gsi1, vec![keys::parked_partition(event_id, state)], range, wanted.direction);
-        page(merge, wanted, |item| Ok(parked_fact(item))).await
+        self.page(merge, wanted, |item| parked_fact(event_id, item)).await
     }
 
     /// How many notices of an event are in a special state, for a gauge: 1 Query, which counts what one page holds (1 MB,
@@ -157,6 +182,36 @@ impl Store {
         let query = query.key_condition_expression("GSI1PK = :pk");
         let query = query.expression_attribute_values(":pk", text(keys::parked_partition(event_id, state)));
         Ok(u32::try_from(query.send().await?.count).unwrap_or_default())
+    }
+
+    /// Takes a page off a merged list, and looks one row further to know whether there is more.
+    async fn page<T>(
+        &self,
+        merge: Merge,
+        wanted: &Wanted,
+        read: impl Fn(Item) -> Result<T, Unreadable>,
+    ) -> Result<Page<T>, StoreError> {
+        let mut merge = merge.after(wanted.after.as_ref().map(|position| position.0.as_str()));
+        let expected = wanted.limit + 1;
+        let mut page = Page { rows: Vec::new(), next: None, unreadable: 0 };
+        while let Some(row) = merge.next(expected).await? {
+            let position = Position(row.sort_key);
+            // A page goes on after its last sort key, so it never ends between two rows with the same one (of which one
+            // was written by others: ours name their item).
+            if page.rows.len() >= wanted.limit && page.next.as_ref() != Some(&position) {
+                return Ok(page);
+            }
+            page.next = Some(position);
+            match read(row.item) {
+                Ok(row) => page.rows.push(row),
+                Err(error) => {
+                    self.report(&error);
+                    page.unreadable += 1;
+                }
+            }
+        }
+        page.next = None;
+        Ok(page)
     }
 
     fn merge(&self, index: Index, partitions: Vec<String>, range: SortKeys, direction: Direction) -> Merge {
@@ -175,44 +230,37 @@ fn holders_partitions(event: &Event, stamp_id: &StampId) -> Vec<String> {
     shards.map(|shard| keys::holders_partition(&event.event_id, stamp_id, shard)).collect()
 }
 
-/// Takes a page off a merged list, and looks one row further to know whether there is more.
-async fn page<T>(
-    merge: Merge,
-    wanted: &Wanted,
-    read: impl Fn(Item) -> Result<Option<T>, StoreError>,
-) -> Result<Page<T>, StoreError> {
-    let mut merge = merge.after(wanted.after.as_ref().map(|position| position.0.as_str()));
-    let expected = wanted.limit + 1;
-    let mut rows = Vec::new();
-    let mut last = None;
-    while rows.len() < wanted.limit {
-        let Some(row) = merge.next(expected).await? else { return Ok(Page { rows, next: None }) };
-        rows.extend(read(row.item)?);
-        last = Some(Position(row.sort_key));
-    }
-    let more = merge.next(expected).await?.is_some();
-    Ok(Page { rows, next: last.filter(|_| more) })
+/// A registration for an event.
+fn user_of(event_id: &EventId, item: Item) -> Result<User, Unreadable> {
+    items::listed_in(item, |user: &User| user.event_id == *event_id)
 }
 
 /// A holder, out of the keys alone: there is nothing else in that index.
-fn holder(item: &Item) -> Result<Holder, StoreError> {
-    let [pk, sk] = ["GSI2PK", "GSI2SK"].map(|name| merge::string(item, name));
-    let key = Gsi2Key::parse(pk, sk).ok_or_else(|| StoreError::broken(format!("not a holder's key: {pk} {sk}")))?;
-    Ok(Holder { line_user_id: key.line_user_id, acquired_at: key.acquired_at })
+fn holder(event_id: &EventId, stamp_id: &StampId, item: &Item) -> Result<Holder, Unreadable> {
+    let [pk, sk, gsi2_pk, gsi2_sk] = ["PK", "SK", "GSI2PK", "GSI2SK"].map(|name| merge::string(item, name));
+    let fact = match ItemKey::parse(pk, sk) {
+        Some(ItemKey::Notice(NoticeId { event_id: event, line_user_id, key: NoticeKey::Stamp(stamp) })) => {
+            (event == *event_id && stamp == *stamp_id).then_some(line_user_id)
+        }
+        _ => None,
+    };
+    let listed = Gsi2Key::parse(gsi2_pk, gsi2_sk).filter(|key| fact.as_ref() == Some(&key.line_user_id));
+    let holder = listed.map(|key| Holder { line_user_id: key.line_user_id, acquired_at: key.acquired_at });
+    holder.ok_or_else(|| Unreadable {
+        pk: pk.to_owned(),
+        sk: sk.to_owned(),
+        attribute: "GSI2SK".to_owned(),
+        problem: "lists it among holders of a stamp that it doesn't name".to_owned(),
+    })
 }
 
-fn parked_fact(item: Item) -> Option<Fact> {
-    match items::decode(item) {
-        Ok(Stored::Fact(fact)) => Some(fact),
-        Ok(other) => {
-            tracing::error!(store.entity_type = other.entity_type(), "something that is no fact is listed as parked");
-            None
-        }
-        Err(error) => {
-            // The key names a person, so it is told where user ids may be.
-            tracing::error!(store.attribute = error.attribute, store.sk = error.sk, "a parked notice can't be read");
-            tracing::debug!(store.pk = error.pk, "the notice that can't be read");
-            None
+fn parked_fact(event_id: &EventId, item: Item) -> Result<Fact, Unreadable> {
+    let [pk, sk] = ["PK", "SK"].map(|name| merge::string(&item, name).to_owned());
+    match items::decode(item)? {
+        Stored::Fact(fact) if fact.event_id() == event_id => Ok(fact),
+        other => {
+            let problem = format!("lists it among parked notices, and it is {}", other.entity_type());
+            Err(Unreadable { pk, sk, attribute: "GSI1PK".to_owned(), problem })
         }
     }
 }

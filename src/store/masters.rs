@@ -1,19 +1,24 @@
 //! Events and stamp masters: read, list, replace. Settings can't be overwritten unseen.
 
-use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld;
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::{
+    operation::put_item::builders::PutItemFluentBuilder,
+    types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld},
+};
 use futures_util::future::try_join_all;
 
 use crate::domain::{
-    event::Event,
+    event::{Event, EventRemains},
     ids::{EventId, StampId},
-    stamp::StampMaster,
+    stamp::{StampMaster, StampMasterRemains, StampMasters},
     time::Timestamp,
 };
 
 use super::{
     Store, StoreError,
     guard::{Guarded, guarded},
-    items::{self, Entity, Item},
+    items::{self, Entity, Item, Unreadable},
     keys::{self, ItemKey, Shard},
     participants::text,
 };
@@ -27,31 +32,125 @@ pub enum Replaced {
     LostRace,
 }
 
+/// What is stored of a setting.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stored<T, R> {
+    /// Nothing: the default.
+    Absent,
+    /// All of it.
+    Readable(T),
+    /// An item that can't be read whole.
+    Unreadable(Remains<R>),
+}
+
+/// What can be read of an item that can't be read whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remains<R> {
+    /// Its readable attributes.
+    pub parts: R,
+    /// What is wrong with it.
+    pub unreadable: Unreadable,
+    item: Item,
+}
+
+impl<T, R> Default for Stored<T, R> {
+    fn default() -> Self {
+        Self::Absent
+    }
+}
+
+impl<T, R> Stored<T, R> {
+    /// The setting, if it can be read.
+    #[must_use]
+    pub fn readable(&self) -> Option<&T> {
+        if let Self::Readable(setting) = self { Some(setting) } else { None }
+    }
+
+    /// What a write of its next version must find in the table.
+    #[must_use]
+    pub fn replaced_by(&self, version: impl FnOnce(&T) -> Timestamp) -> Expected {
+        match self {
+            Self::Absent => Expected::Absent,
+            Self::Readable(setting) => Expected::Version(version(setting)),
+            Self::Unreadable(remains) => Expected::Item(remains.item.clone()),
+        }
+    }
+}
+
+/// What a conditional write of a setting must find in the table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expected {
+    /// No item.
+    Absent,
+    /// An item that can't be read, unchanged: its strings, numbers and flags are compared.
+    Item(Item),
+    /// The setting in this version.
+    Version(Timestamp),
+}
+
+impl From<Option<Timestamp>> for Expected {
+    fn from(version: Option<Timestamp>) -> Self {
+        version.map_or(Self::Absent, Self::Version)
+    }
+}
+
 impl Store {
     /// One event, consistent.
     pub async fn event(&self, event_id: &EventId) -> Result<Option<Event>, StoreError> {
         self.item(&ItemKey::Event(event_id.clone())).await
     }
 
+    /// One event as a write has to find it, consistent; what can be read of one that can't be read whole.
+    pub async fn stored_event(&self, event_id: &EventId) -> Result<Stored<Event, EventRemains>, StoreError> {
+        self.stored(&ItemKey::Event(event_id.clone()), items::event_remains).await
+    }
+
+    /// The same for a stamp master.
+    pub async fn stored_master(
+        &self,
+        event_id: &EventId,
+        stamp_id: &StampId,
+    ) -> Result<Stored<StampMaster, StampMasterRemains>, StoreError> {
+        let key = ItemKey::Master { event_id: event_id.clone(), stamp_id: stamp_id.clone() };
+        self.stored(&key, items::master_remains).await
+    }
+
+    async fn stored<T: Entity, R>(&self, key: &ItemKey, remains: fn(Item) -> R) -> Result<Stored<T, R>, StoreError> {
+        let Some(item) = self.raw_item(key).await? else { return Ok(Stored::Absent) };
+        match self.read(item.clone()) {
+            Ok(setting) => Ok(Stored::Readable(setting)),
+            Err(StoreError::Unreadable(unreadable)) => {
+                let (parts, unreadable) = (remains(item.clone()), *unreadable);
+                Ok(Stored::Unreadable(Remains { parts, unreadable, item }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Access pattern 7: the event's stamp masters in order, all pages.
     ///
-    /// One that can't be read fails the whole list: a card without it could be complete, and stay so.
-    pub async fn masters(&self, event_id: &EventId) -> Result<Vec<StampMaster>, StoreError> {
+    /// One that can't be read is reported and named in [`StampMasters::unreadable`]. An item that is no master of this
+    /// event is reported and passed over.
+    pub async fn masters(&self, event_id: &EventId) -> Result<StampMasters, StoreError> {
         let query = self.client.query().table_name(&self.tables.main).index_name("GSI1");
         let mut pages = query
             .key_condition_expression("GSI1PK = :pk")
             .expression_attribute_values(":pk", text(keys::masters_partition(event_id)))
             .into_paginator()
             .send();
-        let mut masters: Vec<StampMaster> = Vec::new();
+        let (mut readable, mut unreadable) = (Vec::new(), BTreeSet::new());
         while let Some(page) = pages.next().await {
             for item in page?.items.unwrap_or_default() {
-                masters.push(items::decode_as(item)?);
+                match items::listed_in::<StampMaster>(item, |master| master.event_id == *event_id) {
+                    Ok(master) => readable.push(master),
+                    Err(error) => {
+                        self.report(&error);
+                        unreadable.extend(error.stamp_of(event_id));
+                    }
+                }
             }
         }
-        // The index sorts by order alone.
-        masters.sort_by(|a, b| a.place().cmp(&b.place()));
-        Ok(masters)
+        Ok(StampMasters { unreadable, ..readable.into() })
     }
 
     /// Access pattern 8: one stamp master, consistent.
@@ -59,15 +158,19 @@ impl Store {
         self.item(&ItemKey::Master { event_id: event_id.clone(), stamp_id: stamp_id.clone() }).await
     }
 
-    /// Writes an event on condition that `replaces` is still its version (`None`: that it doesn't exist).
+    /// Writes an event on condition that the table holds what is expected.
     /// A repeat of our own write whose answer got lost is `Done`.
-    pub async fn put_event(&self, event: &Event, replaces: Option<Timestamp>) -> Result<Replaced, StoreError> {
-        self.replace::<Event>(items::event(event), replaces).await
+    pub async fn put_event(&self, event: &Event, expected: impl Into<Expected>) -> Result<Replaced, StoreError> {
+        self.replace::<Event>(items::event(event), expected.into()).await
     }
 
     /// The same for a stamp master.
-    pub async fn put_master(&self, master: &StampMaster, replaces: Option<Timestamp>) -> Result<Replaced, StoreError> {
-        self.replace::<StampMaster>(items::master(master), replaces).await
+    pub async fn put_master(
+        &self,
+        master: &StampMaster,
+        expected: impl Into<Expected>,
+    ) -> Result<Replaced, StoreError> {
+        self.replace::<StampMaster>(items::master(master), expected.into()).await
     }
 
     /// Whether anybody is registered for the event. Looks into every index partition there could be, also those
@@ -89,21 +192,18 @@ impl Store {
         Ok(found.count > 0)
     }
 
-    async fn replace<T: Entity + PartialEq>(
-        &self,
-        item: Item,
-        replaces: Option<Timestamp>,
-    ) -> Result<Replaced, StoreError> {
+    async fn replace<T: Entity + PartialEq>(&self, item: Item, expected: Expected) -> Result<Replaced, StoreError> {
         let put = self.client.put_item().table_name(&self.tables.main).set_item(Some(item.clone()));
-        let put = match replaces {
-            None => put.condition_expression("attribute_not_exists(PK)"),
+        let put = match expected {
+            Expected::Absent => put.condition_expression("attribute_not_exists(PK)"),
             // A setting of the source article has no version; it reads as the epoch.
-            Some(version) if version == Timestamp::EPOCH => {
+            Expected::Version(version) if version == Timestamp::EPOCH => {
                 put.condition_expression("attribute_exists(PK) AND attribute_not_exists(updatedAt)")
             }
-            Some(version) => put
+            Expected::Version(version) => put
                 .condition_expression("updatedAt = :version")
                 .expression_attribute_values(":version", text(version.to_string())),
+            Expected::Item(found) => unchanged(put, &found),
         };
         Ok(match guarded(put.return_values_on_condition_check_failure(AllOld).send().await)? {
             Guarded::Done => Replaced::Done,
@@ -111,6 +211,22 @@ impl Store {
             Guarded::Refused(_) => Replaced::LostRace,
         })
     }
+}
+
+/// Condition: every attribute of an item that isn't a collection is as it was found, at most 100 of them (an expression
+/// has 4 KB).
+fn unchanged(put: PutItemFluentBuilder, found: &Item) -> PutItemFluentBuilder {
+    let is_plain = |value: &AttributeValue| value.is_s() || value.is_n() || value.is_bool() || value.is_null();
+    let compared = found.iter().filter(|(_, value)| is_plain(value)).take(100).enumerate();
+    let mut equalities = Vec::new();
+    let put = compared.fold(put, |put, (number, (name, value))| {
+        equalities.push(format!("#n{number} = :v{number}"));
+        put.expression_attribute_names(format!("#n{number}"), name)
+            .expression_attribute_values(format!(":v{number}"), value.clone())
+    });
+    let has_version = found.contains_key("updatedAt");
+    let unversioned = (!has_version).then(|| "attribute_not_exists(updatedAt)".to_owned());
+    put.condition_expression(equalities.into_iter().chain(unversioned).collect::<Vec<_>>().join(" AND "))
 }
 
 /// Whether what stands there is what we wanted to write: then an attempt of ours wrote it, and its answer got

@@ -11,14 +11,17 @@
 //! | [`rallies`] | the same, cached |
 //! | [`listing`] | lists by index, page by page and as one |
 //! | [`notices`], [`waiting`] | the delivery's marks; which of many notices wait |
+//! | [`completions`] | cards of which it can't be said yet whether they are complete |
 //! | [`counts`] | counts by event and hour |
 //! | [`stream`], [`progress`] | the table's stream, and how far it was read |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
+//! | [`unreadable`] | items that can't be read: reported, and passed over |
 //! | [`backfill`] | `GSI2` keys for the stamps of a table that was made from the article |
 
 pub mod backfill;
 pub mod client;
+pub mod completions;
 pub mod counts;
 pub mod items;
 pub mod keys;
@@ -30,6 +33,7 @@ pub mod progress;
 pub mod rallies;
 pub mod stream;
 pub mod table;
+pub mod unreadable;
 pub mod waiting;
 
 #[cfg(test)]
@@ -46,24 +50,25 @@ pub use table::TableNames;
 pub struct Store {
     client: aws_sdk_dynamodb::Client,
     tables: std::sync::Arc<TableNames>,
+    reported: std::sync::Arc<unreadable::Reported>,
 }
 
 impl Store {
     /// The store behind a client.
     #[must_use]
     pub fn new(client: aws_sdk_dynamodb::Client, tables: TableNames) -> Self {
-        Self { client, tables: std::sync::Arc::new(tables) }
+        Self { client, tables: std::sync::Arc::new(tables), reported: std::sync::Arc::default() }
     }
 
     /// The same store over connections of its own.
     #[must_use]
     pub fn apart(&self) -> Self {
-        Self { client: client::apart(&self.client), tables: self.tables.clone() }
+        Self { client: client::apart(&self.client), ..self.clone() }
     }
 }
 
 impl From<items::Unreadable> for StoreError {
     fn from(unreadable: items::Unreadable) -> Self {
-        Self::broken(unreadable)
+        Self::Unreadable(Box::new(unreadable))
     }
 }

@@ -61,24 +61,15 @@ impl Store {
         from: Option<ParkedState>,
         parked: &Parked,
     ) -> Result<Marked, StoreError> {
-        let listed = Gsi1Key::Parked { notice: notice.clone(), state: parked.state, since: parked.since };
-        let mut change = Change::unsent(notice)
-            .only_in(from)
-            .set("noticeState", ":state", text(parked.state.as_str()))
-            .set("noticeSince", ":since", text(parked.since.to_string()))
-            .set("GSI1PK", ":listPk", text(listed.pk()))
-            .set("GSI1SK", ":listSk", text(listed.sk()));
-        change = match &parked.reason {
-            Some(reason) => change.set("noticeReason", ":reason", text(reason)),
-            None => change.remove("noticeReason"),
-        };
-        if let Some(tried_at) = parked.tried_at {
-            change = change.set_once("noticeTriedAt", ":triedAt", text(tried_at.to_string()));
-        }
-        if let Some(error) = &parked.error {
-            change = change.set("flexMessageError", ":error", items::refusal(error));
-        }
-        self.mark(change).await
+        self.mark(Change::unsent(notice).only_in(from).parked(notice, parked)).await
+    }
+
+    /// Parks a notice whose item can't be read, on condition that the item exists, calls for a notice that isn't sent (its
+    /// `flexMessageSent` is anything but true), and is in no special state.
+    pub async fn park_unreadable(&self, notice: &NoticeId, parked: &Parked) -> Result<Marked, StoreError> {
+        let change = Change::on(notice, "attribute_exists(flexMessageSent) AND flexMessageSent <> :sent");
+        let change = change.with(":sent", AttributeValue::Bool(true)).only_in(None);
+        self.mark(change.parked(notice, parked)).await
     }
 
     /// Records that an attempt ended without a clear answer (`noticeTriedAt`), before the next one. The first one
@@ -117,13 +108,44 @@ struct Change {
 impl Change {
     /// Changes an item that exists and whose notice is unsent. (An Update makes an item that is not there.)
     fn unsent(notice: &NoticeId) -> Self {
+        let change = Self::on(notice, "attribute_exists(PK) AND flexMessageSent = :unsent");
+        change.with(":unsent", AttributeValue::Bool(false))
+    }
+
+    fn on(notice: &NoticeId, condition: &str) -> Self {
         Self {
             key: ItemKey::Notice(notice.clone()),
-            condition: "attribute_exists(PK) AND flexMessageSent = :unsent".to_owned(),
+            condition: condition.to_owned(),
             set: Vec::new(),
             remove: Vec::new(),
-            values: vec![(":unsent", AttributeValue::Bool(false))],
+            values: Vec::new(),
         }
+    }
+
+    fn with(mut self, placeholder: &'static str, value: AttributeValue) -> Self {
+        self.values.push((placeholder, value));
+        self
+    }
+
+    /// Sets what a parked notice has.
+    fn parked(self, notice: &NoticeId, parked: &Parked) -> Self {
+        let listed = Gsi1Key::Parked { notice: notice.clone(), state: parked.state, since: parked.since };
+        let mut change = self
+            .set("noticeState", ":state", text(parked.state.as_str()))
+            .set("noticeSince", ":since", text(parked.since.to_string()))
+            .set("GSI1PK", ":listPk", text(listed.pk()))
+            .set("GSI1SK", ":listSk", text(listed.sk()));
+        change = match &parked.reason {
+            Some(reason) => change.set("noticeReason", ":reason", text(reason)),
+            None => change.remove("noticeReason"),
+        };
+        if let Some(tried_at) = parked.tried_at {
+            change = change.set_once("noticeTriedAt", ":triedAt", text(tried_at.to_string()));
+        }
+        if let Some(error) = &parked.error {
+            change = change.set("flexMessageError", ":error", items::refusal(error));
+        }
+        change
     }
 
     fn only_in(self, state: Option<ParkedState>) -> Self {

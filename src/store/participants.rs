@@ -36,7 +36,8 @@ impl<T> Recorded<T> {
 }
 
 impl Store {
-    /// Access pattern 1: everything about one participant, one consistent Query.
+    /// Access pattern 1: everything about one participant, one consistent Query. A fact that can't be read is reported,
+    /// and named in [`Facts::unreadable`]; what isn't a fact is passed over.
     pub async fn facts(&self, event_id: &EventId, line_user_id: &LineUserId) -> Result<Facts, StoreError> {
         let query = self.client.query().table_name(&self.tables.main).consistent_read(true);
         let mut pages = query
@@ -44,15 +45,20 @@ impl Store {
             .expression_attribute_values(":pk", text(keys::participant_partition(event_id, line_user_id)))
             .into_paginator()
             .send();
-        let mut facts = Vec::new();
+        let (mut facts, mut unreadable) = (Vec::new(), Vec::new());
         while let Some(page) = pages.next().await {
             for item in page?.items.unwrap_or_default() {
-                if let Stored::Fact(fact) = items::decode(item)? {
-                    facts.push(fact);
+                match items::decode(item) {
+                    Ok(Stored::Fact(fact)) => facts.push(fact),
+                    Ok(_) => {}
+                    Err(error) => {
+                        self.report(&error);
+                        unreadable.extend(error.fact_key());
+                    }
                 }
             }
         }
-        Ok(facts.into_iter().collect())
+        Ok(Facts { unreadable, ..facts.into_iter().collect() })
     }
 
     /// Access pattern 2: one stamp of one participant, one consistent `GetItem`.
@@ -97,9 +103,12 @@ impl Store {
         })
     }
 
-    /// Records a follow or unfollow; the same webhook event again changes nothing.
+    /// Records a follow or unfollow; the same webhook event again changes nothing, also where its item can't be read.
     pub async fn record_friendship(&self, friendship: &Friendship) -> Result<(), StoreError> {
-        self.put_once::<Friendship>(items::friendship(friendship)).await.map(drop)
+        match self.put_once::<Friendship>(items::friendship(friendship)).await {
+            Ok(_) | Err(StoreError::Unreadable(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// All follows and unfollows of one person, oldest first: they are few. None = unknown, never assumed.
@@ -119,27 +128,30 @@ impl Store {
             .send();
         let mut all = Vec::new();
         while let Some(page) = pages.next().await {
-            for item in page?.items.unwrap_or_default() {
-                all.push(items::decode_as(item)?);
-            }
+            all.extend(page?.items.unwrap_or_default().into_iter().filter_map(|item| self.read_or_pass_over(item)));
         }
         Ok(all)
     }
 
     /// One item, consistent.
     pub(super) async fn item<T: Entity>(&self, key: &ItemKey) -> Result<Option<T>, StoreError> {
-        let get = self.client.get_item().table_name(&self.tables.main).consistent_read(true);
-        let found = get.key("PK", text(key.pk())).key("SK", text(key.sk())).send().await?;
-        Ok(found.item.map(items::decode_as).transpose()?)
+        self.raw_item(key).await?.map(|item| self.read(item)).transpose()
     }
 
-    /// Puts a fact unless one stands there. Then this is the one that stands there, out of the failed condition.
+    /// One item as it is stored, consistent.
+    pub(super) async fn raw_item(&self, key: &ItemKey) -> Result<Option<Item>, StoreError> {
+        let get = self.client.get_item().table_name(&self.tables.main).consistent_read(true);
+        Ok(get.key("PK", text(key.pk())).key("SK", text(key.sk())).send().await?.item)
+    }
+
+    /// Puts a fact if none is there. If one is, gives it back, out of the failed condition; one that can't be read is
+    /// [`StoreError::Unreadable`].
     async fn put_once<T: Entity>(&self, item: Item) -> Result<Option<T>, StoreError> {
         let put = self.client.put_item().table_name(&self.tables.main).set_item(Some(item));
         let put = put.condition_expression("attribute_not_exists(PK)").return_values_on_condition_check_failure(AllOld);
         match guarded(put.send().await)? {
             Guarded::Done => Ok(None),
-            Guarded::Refused(Some(stands)) => Ok(Some(items::decode_as(stands)?)),
+            Guarded::Refused(Some(stored)) => self.read(stored).map(Some),
             Guarded::Refused(None) => Err(StoreError::broken("a failed condition gave no item back")),
         }
     }

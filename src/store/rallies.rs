@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 use crate::domain::{
     event::Event,
     ids::{EventId, StampId},
-    stamp::StampMaster,
+    stamp::{StampMaster, StampMasters},
     time::Clock,
 };
 
@@ -22,15 +22,15 @@ use cache::{Ages, Cache};
 pub struct Rally {
     /// The event.
     pub event: Event,
-    /// All its masters, the inactive ones too, by order and id.
-    pub masters: Vec<StampMaster>,
+    /// Its stamp masters.
+    pub masters: StampMasters,
 }
 
 impl Rally {
     /// The master of one stamp, as far as this copy knows.
     #[must_use]
     pub fn master(&self, stamp_id: &StampId) -> Option<&StampMaster> {
-        self.masters.iter().find(|master| master.stamp_id == *stamp_id)
+        self.masters.find(stamp_id)
     }
 }
 

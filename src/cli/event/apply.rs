@@ -8,12 +8,11 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::plan::{Plan, Stored, Write};
 use crate::cli::event_file::EventFile;
 use crate::domain::{
-    event::Event,
-    ids::{EventId, StampId},
-    stamp::StampMaster,
+    event::{Event, IndexShards},
+    ids::{ChannelName, EventId, StampId},
     time::Timestamp,
 };
-use crate::store::{Store, masters::Replaced};
+use crate::store::{Store, StoreError, masters::Replaced};
 
 /// Whether anything is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,24 +84,29 @@ async fn planned(store: &Store, channels: &[&str], file: &EventFile, now: Timest
         bail!("{}: no channel {} is configured (line.channels has: {known})", channel.place, channel.value);
     }
     let plan = Plan::new(file, stored(store, file).await?, now)?;
-    if let Some(old) = &plan.event.old {
-        refuse_what_is_fixed(store, file, old, &plan.event.new).await?;
+    if let Some((channel, shards)) = plan.event.registered_under() {
+        refuse_what_is_fixed(store, file, (&channel, shards), &plan.event.new).await?;
     }
     Ok(plan)
 }
 
 /// What a registration depends on can't change once there is one: index keys by `indexShards`, and people's ids and
 /// friendships by `channel`.
-async fn refuse_what_is_fixed(store: &Store, file: &EventFile, old: &Event, new: &Event) -> anyhow::Result<()> {
+async fn refuse_what_is_fixed(
+    store: &Store,
+    file: &EventFile,
+    (old_channel, old_shards): (&ChannelName, IndexShards),
+    new: &Event,
+) -> anyhow::Result<()> {
     let channel =
-        (old.channel != new.channel).then(|| (&file.channel.place, format!("{} to {}", old.channel, new.channel)));
+        (*old_channel != new.channel).then(|| (&file.channel.place, format!("{old_channel} to {}", new.channel)));
     let shards = file
         .index_shards
         .as_ref()
-        .filter(|_| old.index_shards != new.index_shards)
-        .map(|shards| (&shards.place, format!("{} to {}", old.index_shards.count(), new.index_shards.count())));
+        .filter(|_| old_shards != new.index_shards)
+        .map(|shards| (&shards.place, format!("{} to {}", old_shards.count(), new.index_shards.count())));
     if let Some((place, change)) = channel.or(shards)
-        && store.is_anybody_registered(old).await?
+        && store.is_anybody_registered(new).await?
     {
         bail!("{place}: can't change any more (from {change}): somebody is registered");
     }
@@ -112,12 +116,16 @@ async fn refuse_what_is_fixed(store: &Store, file: &EventFile, old: &Event, new:
 /// The stamps of the file are read one by one, for the index that lists them may lag behind the table.
 async fn stored(store: &Store, file: &EventFile) -> anyhow::Result<Stored> {
     let event_id = &file.event_id.value;
-    let event = store.event(event_id).await?;
-    let named = file.stamps.iter().map(|entry| store.master(event_id, &entry.stamp_id));
-    let named: Vec<Option<StampMaster>> = stream::iter(named).buffered(AT_ONCE).try_collect().await?;
-    let is_named = |id: &StampId| file.stamps.iter().any(|entry| entry.stamp_id == *id);
-    let listed = store.masters(event_id).await?.into_iter().filter(|master| !is_named(&master.stamp_id));
-    Ok(Stored { event, masters: named.into_iter().flatten().chain(listed).collect() })
+    let event = store.stored_event(event_id).await?;
+    let named = file.stamps.iter().map(async |entry| {
+        let stored = store.stored_master(event_id, &entry.stamp_id).await?;
+        Ok::<_, StoreError>((entry.stamp_id.clone(), stored))
+    });
+    let stamps = stream::iter(named).buffered(AT_ONCE).try_collect().await?;
+    let is_other = |id: &&StampId| !file.stamps.iter().any(|entry| entry.stamp_id == **id);
+    let listed = store.masters(event_id).await?;
+    let others = listed.ids().filter(is_other).cloned().collect();
+    Ok(Stored { event, stamps, others })
 }
 
 async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
@@ -130,8 +138,8 @@ async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
             until_listed(store, event_id, &std::mem::take(&mut added)).await.with_context(stopped)?;
         }
         let replaced = match write {
-            Write::Event(step) => store.put_event(&step.new, step.old.as_ref().map(|old| old.updated_at)).await,
-            Write::Stamp(step) => store.put_master(&step.new, step.old.as_ref().map(|old| old.updated_at)).await,
+            Write::Event(step) => store.put_event(&step.new, step.old.replaced_by(|old| old.updated_at)).await,
+            Write::Stamp(step) => store.put_master(&step.new, step.old.replaced_by(|old| old.updated_at)).await,
         };
         if replaced.with_context(stopped)? == Replaced::LostRace {
             bail!(
@@ -150,7 +158,7 @@ async fn until_listed(store: &Store, event_id: &EventId, stamps: &[&StampId]) ->
     let mut pauses = INDEX_LAG.iter();
     loop {
         let listed = store.masters(event_id).await?;
-        let is_listed = |id: &&StampId| listed.iter().any(|master| master.stamp_id == **id && master.is_active);
+        let is_listed = |id: &&StampId| listed.find(id).is_some_and(|master| master.is_active);
         if stamps.iter().all(is_listed) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! What applying an event file comes to: the file compared with what is stored, and the order of the writes.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use anyhow::anyhow;
 
@@ -8,32 +8,36 @@ use super::attributes::Attributes;
 use crate::cli::event_file::{EventFile, StampEntry};
 use crate::domain::{
     Malformed,
-    event::{Event, EventChange},
-    ids::StampId,
-    stamp::{StampMaster, StampMasterChange},
+    event::{Event, EventChange, EventRemains, IndexShards},
+    ids::{ChannelName, StampId},
+    stamp::{StampMaster, StampMasterChange, StampMasterRemains},
     time::Timestamp,
 };
+use crate::store::{items::Unreadable, masters};
 
 /// What is stored of the event that a file is about.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
-    pub event: Option<Event>,
-    pub masters: Vec<StampMaster>,
+    pub event: masters::Stored<Event, EventRemains>,
+    /// Of the stamps that the file names, those that are in the table.
+    pub stamps: HashMap<StampId, masters::Stored<StampMaster, StampMasterRemains>>,
+    /// The other stamps of the event.
+    pub others: Vec<StampId>,
 }
 
 /// What would be written, and why.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub event: Step<Event>,
-    pub stamps: Vec<Step<StampMaster>>,
+    pub event: Step<Event, EventRemains>,
+    pub stamps: Vec<Step<StampMaster, StampMasterRemains>>,
     /// In the table, not in the file.
     others: Vec<StampId>,
 }
 
 /// What becomes of one setting.
 #[derive(Debug)]
-pub(super) struct Step<T> {
-    pub old: Option<T>,
+pub(super) struct Step<T, R> {
+    pub old: masters::Stored<T, R>,
     pub new: T,
     /// What is new about it; nothing = nothing is written.
     lines: Vec<String>,
@@ -42,25 +46,49 @@ pub(super) struct Step<T> {
 /// One write.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Write<'p> {
-    Event(&'p Step<Event>),
-    Stamp(&'p Step<StampMaster>),
+    Event(&'p Step<Event, EventRemains>),
+    Stamp(&'p Step<StampMaster, StampMasterRemains>),
 }
 
-impl<T> Step<T> {
+impl Step<Event, EventRemains> {
+    /// Under which channel and index shards somebody may have registered, as far as the stored item says.
+    pub fn registered_under(&self) -> Option<(ChannelName, IndexShards)> {
+        match &self.old {
+            masters::Stored::Absent => None,
+            masters::Stored::Readable(old) => Some((old.channel.clone(), old.index_shards)),
+            masters::Stored::Unreadable(old) => {
+                let old = &old.parts.readable;
+                let channel = old.channel.clone().unwrap_or_else(|| self.new.channel.clone());
+                Some((channel, old.index_shards.unwrap_or(self.new.index_shards)))
+            }
+        }
+    }
+}
+
+impl<T, R> Step<T, R> {
     fn is_needed(&self) -> bool {
         !self.lines.is_empty()
     }
 }
 
-impl Step<StampMaster> {
+impl Step<StampMaster, StampMasterRemains> {
     /// Whether the card gets a place more: a new stamp, or one that is active again.
     fn grows(&self) -> bool {
-        self.new.is_active && self.old.as_ref().is_none_or(|old| !old.is_active)
+        self.new.is_active && !self.counted()
     }
 
     /// Whether the card loses a place.
     fn shrinks(&self) -> bool {
-        !self.new.is_active && self.old.as_ref().is_some_and(|old| old.is_active)
+        !self.new.is_active && self.counted()
+    }
+
+    /// Whether the stored stamp counts for the card; one that can't be read does.
+    fn counted(&self) -> bool {
+        match &self.old {
+            masters::Stored::Absent => false,
+            masters::Stored::Readable(old) => old.is_active,
+            masters::Stored::Unreadable(_) => true,
+        }
     }
 }
 
@@ -68,23 +96,25 @@ impl Plan {
     /// Compares a file with what is stored. What the file doesn't name keeps its value.
     pub fn new(file: &EventFile, stored: Stored, now: Timestamp) -> anyhow::Result<Self> {
         let refused = |error: Malformed| anyhow!("{}: {error}", file.event_id.place);
-        let (change, event_id) = (event_change(file), &file.event_id.value);
+        let (change, event_id) = (event_change(file), file.event_id.value.clone());
         let new = match &stored.event {
-            Some(old) => change.apply(old, now),
-            None => change.create(event_id.clone(), now),
+            masters::Stored::Absent => change.create(event_id.clone(), now),
+            masters::Stored::Readable(old) => change.apply(old, now),
+            masters::Stored::Unreadable(old) => old.parts.clone().mend(change, event_id.clone(), now),
         };
         let event = event_step(stored.event, new.map_err(refused)?);
-        let (mut masters, mut stamps) = (stored.masters, Vec::new());
+        let (mut named, mut stamps) = (stored.stamps, Vec::new());
         for entry in &file.stamps {
-            let at = masters.iter().position(|master| master.stamp_id == entry.stamp_id);
-            let (old, change) = (at.map(|at| masters.swap_remove(at)), stamp_change(entry));
+            let (change, event_id, stamp_id) = (stamp_change(entry), event_id.clone(), entry.stamp_id.clone());
+            let old = named.remove(&stamp_id).unwrap_or_default();
             let new = match &old {
-                Some(old) => change.apply(old, now),
-                None => change.create(event_id.clone(), entry.stamp_id.clone(), now).map_err(refused)?,
+                masters::Stored::Absent => change.create(event_id, stamp_id, now),
+                masters::Stored::Readable(old) => Ok(change.apply(old, now)),
+                masters::Stored::Unreadable(old) => old.parts.clone().mend(change, event_id, stamp_id, now),
             };
-            stamps.push(stamp_step(old, new));
+            stamps.push(stamp_step(old, new.map_err(refused)?));
         }
-        let mut others: Vec<_> = masters.into_iter().map(|master| master.stamp_id).collect();
+        let mut others = stored.others;
         others.sort();
         Ok(Self { event, stamps, others })
     }
@@ -95,7 +125,8 @@ impl Plan {
     /// old and the new one: places are added before anything else (a new event is written after its stamps, which
     /// nobody can reach without it), and taken away after everything else.
     pub fn writes(&self) -> Vec<Write<'_>> {
-        let stamps = |of: fn(&Step<StampMaster>) -> bool| self.stamps.iter().filter(move |step| of(step));
+        let stamps =
+            |of: fn(&Step<StampMaster, StampMasterRemains>) -> bool| self.stamps.iter().filter(move |step| of(step));
         let growing = stamps(Step::grows).map(Write::Stamp);
         let neutral = stamps(|step| !step.grows() && !step.shrinks()).map(Write::Stamp);
         let shrinking = stamps(Step::shrinks).map(Write::Stamp);
@@ -152,28 +183,34 @@ impl fmt::Display for Plan {
     }
 }
 
-fn describe<T>(out: &mut fmt::Formatter<'_>, indent: &str, name: &str, step: &Step<T>) -> fmt::Result {
-    let word = match step {
-        Step { old: None, .. } => "new",
-        step if step.is_needed() => "changed",
-        _ => "unchanged",
-    };
-    writeln!(out, "{indent}{name}: {word}")?;
+fn describe<T, R>(out: &mut fmt::Formatter<'_>, indent: &str, name: &str, step: &Step<T, R>) -> fmt::Result {
+    match &step.old {
+        masters::Stored::Absent => writeln!(out, "{indent}{name}: new")?,
+        masters::Stored::Unreadable(old) => {
+            let Unreadable { attribute, problem, .. } = &old.unreadable;
+            writeln!(out, "{indent}{name}: can't be read ({attribute} {problem}), is mended")?;
+        }
+        masters::Stored::Readable(_) if step.is_needed() => writeln!(out, "{indent}{name}: changed")?,
+        masters::Stored::Readable(_) => writeln!(out, "{indent}{name}: unchanged")?,
+    }
     step.lines.iter().try_for_each(|line| writeln!(out, "{indent}  {line}"))
 }
 
-fn event_step(old: Option<Event>, new: Event) -> Step<Event> {
+fn event_step(old: masters::Stored<Event, EventRemains>, new: Event) -> Step<Event, EventRemains> {
     let attributes = Attributes::of_event(&new);
-    let lines = match &old {
+    let lines = match old.readable() {
         Some(old) => attributes.changed_from(&Attributes::of_event(old)),
         None => attributes.all(),
     };
     Step { old, new, lines }
 }
 
-fn stamp_step(old: Option<StampMaster>, new: StampMaster) -> Step<StampMaster> {
+fn stamp_step(
+    old: masters::Stored<StampMaster, StampMasterRemains>,
+    new: StampMaster,
+) -> Step<StampMaster, StampMasterRemains> {
     let attributes = Attributes::of_stamp(&new);
-    let lines = match &old {
+    let lines = match old.readable() {
         Some(old) => attributes.changed_from(&Attributes::of_stamp(old)),
         None => attributes.all(),
     };

@@ -16,16 +16,22 @@ const PAGE: usize = 1000;
 /// All events by start, a line each; what may be wide (names) comes last.
 pub(super) async fn list(store: &Store, now: Timestamp, out: &mut impl Write) -> anyhow::Result<()> {
     let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
+    let mut unreadable = 0;
     loop {
         let page = store.events(&wanted).await?;
         for event in &page.rows {
             writeln!(out, "{}", line(event, now))?;
         }
+        unreadable += page.unreadable;
         wanted.after = page.next;
         if wanted.after.is_none() {
-            return Ok(());
+            break;
         }
     }
+    if unreadable > 0 {
+        writeln!(out, "{unreadable} more can't be read: `stamp-rally table check` names them")?;
+    }
+    Ok(())
 }
 
 fn line(event: &Event, now: Timestamp) -> String {
@@ -49,9 +55,11 @@ pub(super) async fn show(store: &Store, event_id: &EventId, out: &mut impl Write
     }
     writeln!(out, "  createdAt: {}", event.created_at)?;
     writeln!(out, "  updatedAt: {}", event.updated_at)?;
-    masters.iter().try_for_each(|master| stamp(master, out))?;
-    let active = masters.iter().filter(|master| master.is_active).count();
-    Ok(writeln!(out, "{} stamps, {active} of them active", masters.len())?)
+    masters.readable.iter().try_for_each(|master| stamp(master, out))?;
+    for stamp_id in &masters.unreadable {
+        writeln!(out, "  stamp {stamp_id}: can't be read (`stamp-rally table check --event {event_id}` says why)")?;
+    }
+    Ok(writeln!(out, "{} stamps, {} of them active", masters.readable.len(), masters.active().count())?)
 }
 
 fn stamp(master: &StampMaster, out: &mut impl Write) -> std::io::Result<()> {

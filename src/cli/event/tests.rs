@@ -6,7 +6,8 @@ use super::{
     plan::{Plan, Stored, Write},
     *,
 };
-use crate::domain::{event::Event, stamp::StampMaster};
+use crate::domain::event::Event;
+use crate::store::masters;
 
 const OLD: &str = "2026-05-01T00:00:00.000Z";
 const NOW: &str = "2026-05-02T00:00:00.000Z";
@@ -36,15 +37,18 @@ fn plan(file: &EventFile, stored: Stored) -> Plan {
 /// What is in the table after this file was applied.
 fn applied(file: &EventFile) -> Stored {
     let plan = Plan::new(file, Stored::default(), at(OLD)).unwrap();
-    Stored { event: Some(plan.event.new), masters: plan.stamps.into_iter().map(|step| step.new).collect() }
+    let stamps = plan.stamps.into_iter().map(|step| (step.new.stamp_id.clone(), masters::Stored::Readable(step.new)));
+    Stored { event: masters::Stored::Readable(plan.event.new), stamps: stamps.collect(), others: Vec::new() }
 }
 
 fn order(plan: &Plan) -> Vec<String> {
     plan.writes().iter().map(ToString::to_string).collect()
 }
 
-fn asleep(master: StampMaster) -> StampMaster {
-    StampMaster { is_active: false, ..master }
+/// Makes a stored stamp inactive.
+fn asleep(stored: &mut Stored, stamp_id: &str) {
+    let Some(masters::Stored::Readable(master)) = stored.stamps.get_mut(&stamp_id.parse().unwrap()) else { panic!() };
+    master.is_active = false;
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn a_file_applied_again_writes_nothing() {
 fn places_are_added_before_everything_else_and_taken_away_after_it() {
     // 001 goes, 002 comes back, 003 is new, and the event opens.
     let mut stored = applied(&file(&[]));
-    stored.masters[1] = asleep(stored.masters[1].clone());
+    asleep(&mut stored, "002");
     let third = "[[stamps]]\nstampId = \"003\"\nname = \"第3\"\norder = 3\ntemplate = \"stamp-acquired.json\"\n\n";
     let first = "[[stamps]]\nstampId = \"001\"";
     let wanted = file(&[
@@ -124,7 +128,7 @@ fn what_the_file_does_not_name_keeps_its_value() {
 #[test]
 fn a_stamp_that_sleeps_stays_asleep_if_the_file_says_nothing_about_it() {
     let mut stored = applied(&file(&[]));
-    stored.masters[0] = asleep(stored.masters[0].clone());
+    asleep(&mut stored, "001");
     let silent = file(&[("order = 1\nisActive = true", "order = 1")]);
     assert_eq!(order(&plan(&silent, stored)), Vec::<String>::new());
 }
@@ -132,8 +136,7 @@ fn a_stamp_that_sleeps_stays_asleep_if_the_file_says_nothing_about_it() {
 #[test]
 fn a_stamp_that_is_not_in_the_file_is_told_and_left() {
     let mut stored = applied(&file(&[]));
-    let other = StampMaster { stamp_id: "999".parse().unwrap(), ..stored.masters[0].clone() };
-    stored.masters.push(other);
+    stored.others.push("999".parse().unwrap());
     let plan = plan(&file(&[]), stored);
     assert_eq!(order(&plan), Vec::<String>::new());
     assert!(plan.to_string().ends_with(

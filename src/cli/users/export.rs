@@ -11,6 +11,8 @@ use std::{
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::note_unreadable;
+use crate::domain::ids::EventId;
 use crate::http::csv;
 use crate::store::listing::Users;
 
@@ -19,7 +21,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Writes all of `users` to the file, or to `out` where there is none; tells `notes` how many they were.
 pub(super) async fn export(
-    users: Users,
+    mut users: Users,
+    event_id: &EventId,
     file: Option<&Path>,
     out: &mut impl Write,
     notes: &mut impl Write,
@@ -28,7 +31,8 @@ pub(super) async fn export(
         // On the same screen a progress bar would break the rows up.
         let rows_are_seen = io::stdout().is_terminal();
         let target = if rows_are_seen { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        return write_all(users, out, &progress(target)).await.map(drop);
+        write_all(&mut users, out, &progress(target)).await?;
+        return Ok(note_unreadable(users.unreadable(), event_id, notes)?);
     };
     let draft = Draft::of(file)?;
     let (bar, mut part) = (progress(ProgressDrawTarget::stderr()), &draft.file);
@@ -36,9 +40,10 @@ pub(super) async fn export(
         // First, so that it is listened for before anything is asked.
         biased;
         _ = tokio::signal::ctrl_c() => bail!("interrupted: nothing is written to {}", file.display()),
-        number = write_all(users, &mut part, &bar) => number?,
+        number = write_all(&mut users, &mut part, &bar) => number?,
     };
     draft.complete()?;
+    note_unreadable(users.unreadable(), event_id, notes)?;
     Ok(writeln!(notes, "{number} participants written to {}", file.display())?)
 }
 
@@ -54,10 +59,10 @@ fn progress(target: ProgressDrawTarget) -> ProgressBar {
     bar
 }
 
-async fn write_all(mut users: Users, out: &mut impl Write, progress: &ProgressBar) -> anyhow::Result<u64> {
+async fn write_all(users: &mut Users, out: &mut impl Write, progress: &ProgressBar) -> anyhow::Result<u64> {
     out.write_all(&csv::file_start()?)?;
     loop {
-        let some = csv::some_of(&mut users).await?;
+        let some = csv::some_of(users).await?;
         if some.is_empty() {
             break;
         }

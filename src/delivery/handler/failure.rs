@@ -110,16 +110,17 @@ impl Parts {
         }
     }
 
-    /// The store did not do as asked. While it can't answer, nothing can be done but wait. What it will never do
-    /// (something of this participant can't be read) must not stop the shard: the notice is held, and tried again with
-    /// the others that are.
+    /// The store did not do as asked. While it can't answer, nothing can be done but wait. What can't be read must not
+    /// stop the shard: the notice is held at once, and tried again with the others that are. What else the store will
+    /// never do may be mended soon, so it has the time that any notice has.
     pub(super) async fn store_failed(&self, call: &Call, tries: &mut Tries, error: &StoreError) -> Pass {
-        let broken = matches!(error, StoreError::Broken { .. });
         tell(call, error);
-        if !broken {
-            return Pass::Again;
-        }
-        if tries.accepted.is_some() || !tries.out_of_patience {
+        let is_lasting = match error {
+            StoreError::Broken(_) => tries.out_of_patience,
+            StoreError::Conflict(_) | StoreError::Unavailable(_) => false,
+            StoreError::Unreadable(_) => true,
+        };
+        if tries.accepted.is_some() || !is_lasting {
             return Pass::Again;
         }
         self.hold(call, tries, HoldReason::Unreadable).await.unwrap_or(Pass::Again)
@@ -129,8 +130,10 @@ impl Parts {
 fn tell(call: &Call, error: &StoreError) {
     let cause = error as &dyn std::error::Error;
     let (event, notice) = (&call.notice.event_id, &call.notice.key);
-    if matches!(error, StoreError::Broken { .. }) {
+    if matches!(error, StoreError::Broken(_)) {
         tracing::error!(event.id = %event, ?notice, error = cause, "a notice can't be worked on");
+    } else if let StoreError::Unreadable(_) = error {
+        tracing::warn!(event.id = %event, ?notice, "an item that the notice needs can't be read: the notice is held");
     } else {
         tracing::warn!(event.id = %event, ?notice, error = cause, "the store can't answer: the notice waits");
     }

@@ -4,6 +4,7 @@ use crate::domain::{
     fact::{Facts, UserStamp},
     ids::StampId,
     notice::{NoticeKey, NoticeStatus, Parked, ParkedState, Subject},
+    stamp::StampMasters,
     time::Timestamp,
 };
 
@@ -27,7 +28,7 @@ pub(super) struct Matter<'a> {
 pub(super) fn still_due(facts: &Facts, call: &Call) -> Result<Option<Timestamp>, Outcome> {
     match (facts.notice(&call.notice.key), call.path) {
         // Nobody puts a parked notice back on its path.
-        (None | Some(NoticeStatus::None), _) | (Some(NoticeStatus::Waiting { .. }), Path::Held) => {
+        (None | Some(NoticeStatus::None), _) | (Some(NoticeStatus::Waiting { .. }), Path::Held | Path::Unreadable) => {
             Err(Outcome::PassedOver)
         }
         (Some(NoticeStatus::Sent { .. }), _) => Err(Outcome::AlreadySent),
@@ -46,13 +47,16 @@ pub(super) fn held_as(facts: &Facts, call: &Call) -> Option<Parked> {
 }
 
 /// Whether another notice of this participant is held: this one then waits behind it. A resend doesn't wait for the
-/// very notice that it repeats.
-pub(super) fn has_held(facts: &Facts, matter: &Matter<'_>) -> bool {
-    let is_held = |status: &NoticeStatus| matches!(status, NoticeStatus::Parked(p) if p.state == ParkedState::Held);
+/// very notice that it repeats, and none waits for one that is held until its stamp is mended.
+pub(super) fn has_held(facts: &Facts, matter: &Matter<'_>, masters: &StampMasters) -> bool {
+    let is_held = |stamp_id: &StampId, status: &NoticeStatus| {
+        matches!(status, NoticeStatus::Parked(p) if p.state == ParkedState::Held)
+            && !masters.unreadable.contains(stamp_id)
+    };
     let repeated = |id: &StampId| matter.number > 0 && *id == matter.stamp.stamp_id;
-    facts.stamps.iter().any(|stamp| is_held(&stamp.notice) && !repeated(&stamp.stamp_id))
-        || facts.resends.iter().any(|resend| is_held(&resend.notice))
-        || facts.completed.as_ref().is_some_and(|completed| is_held(&completed.notice))
+    facts.stamps.iter().any(|stamp| is_held(&stamp.stamp_id, &stamp.notice) && !repeated(&stamp.stamp_id))
+        || facts.resends.iter().any(|resend| is_held(&resend.stamp_id, &resend.notice))
+        || facts.completed.as_ref().is_some_and(|completed| is_held(&completed.by_stamp_id, &completed.notice))
 }
 
 /// Whether a completed card's message would come before that of one of its stamps: one that the stream has forgotten,

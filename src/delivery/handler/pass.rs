@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::domain::{
-    card::completion_due,
+    card::{completion_due, completion_pending},
     fact::Facts,
     ids::StampId,
     notice::{NoticeId, NoticeKey, Parked, ParkedState, PushRefused, Subject, retry_key},
@@ -62,6 +62,9 @@ impl Parts {
         if tries.accepted.is_some() {
             return self.mark(call, tries).await;
         }
+        if call.path == Path::Unreadable {
+            return self.park_unreadable(call).await;
+        }
         self.note_attempt(call, tries).await?;
         let Some(rally) = self.rallies.rally(&call.notice.event_id).await? else {
             let verdict = Verdict::failed(0, "there is no such event".to_owned(), self.clock.now());
@@ -84,6 +87,11 @@ impl Parts {
         tries: &mut Tries,
     ) -> Result<Pass, StoreError> {
         let facts = self.store.facts(&call.notice.event_id, &call.notice.line_user_id).await?;
+        if !facts.unreadable.is_empty() {
+            // What was sent before, how full the card is, which notice comes first: nothing of it can be said.
+            tries.held = held_as(&facts, call);
+            return self.hold(call, tries, HoldReason::Unreadable).await;
+        }
         let tried_at = match still_due(&facts, call) {
             Ok(tried_at) => tried_at.or(tries.ambiguous),
             Err(outcome) => return Ok(Pass::Done(outcome)),
@@ -99,7 +107,7 @@ impl Parts {
         if let Some(verdict) = self.too_late(call, rally, &matter) {
             return self.park(call, tried_at, verdict).await;
         }
-        if call.path == Path::Ordinary && has_held(&facts, &matter) {
+        if call.path == Path::Ordinary && has_held(&facts, &matter, &rally.masters) {
             return self.park(call, tried_at, Verdict::held(HoldReason::EarlierHeld)).await;
         }
         if call.path == Path::Ordinary && !tries.out_of_patience && comes_too_early(&facts, &matter, self.clock.now()) {
@@ -207,6 +215,16 @@ impl Parts {
         Ok(Pass::Done(outcome))
     }
 
+    /// Parks a notice whose own item can't be read, so that it goes out when the item is mended.
+    async fn park_unreadable(&self, call: &Call) -> Result<Pass, StoreError> {
+        let Verdict { state, reason, error } = Verdict::held(HoldReason::Unreadable);
+        let parked = Parked { state, since: self.clock.now(), reason, tried_at: None, error };
+        Ok(Pass::Done(match self.store.park_unreadable(&call.notice, &parked).await? {
+            Marked::Now => Outcome::Parked(state),
+            Marked::Before | Marked::Gone => Outcome::PassedOver,
+        }))
+    }
+
     /// Parks a notice as held. One that is held stays so since when it was; what it is held for is written anew if that
     /// has changed, or people would mend the wrong thing.
     pub(super) async fn hold_if_needed(
@@ -240,12 +258,22 @@ impl Parts {
         Ok(())
     }
 
-    /// Every complete card gets its fact, whether or not the event has a message for it.
-    async fn complete(&self, rally: &Rally, facts: &Facts) -> Result<(), StoreError> {
+    /// Every complete card gets its fact, whether or not the event has a message for it. Where a stamp that can't be read
+    /// decides, that is noted, and the drain of held notices comes back to it.
+    pub(in crate::delivery) async fn complete(&self, rally: &Rally, facts: &Facts) -> Result<(), StoreError> {
         if let Some(completed) = completion_due(&rally.event, &rally.masters, facts) {
-            self.store.complete(&completed).await?;
+            return match self.store.complete(&completed).await {
+                // There is one.
+                Ok(_) | Err(StoreError::Unreadable(_)) => Ok(()),
+                Err(error) => Err(error),
+            };
         }
-        Ok(())
+        match facts.stamps.first().filter(|_| completion_pending(&rally.masters, facts)) {
+            Some(stamp) => {
+                self.store.put_pending_completion(&stamp.event_id, &stamp.line_user_id, self.clock.now()).await
+            }
+            None => Ok(()),
+        }
     }
 
     /// It may have been accepted. Either LINE has forgotten the key of its first attempt, or that isn't certain: an

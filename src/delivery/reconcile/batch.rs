@@ -99,13 +99,12 @@ impl<'a> Work<'a> {
         for (user, facts) in reads.buffered(READS).collect::<Vec<_>>().await {
             self.counts.participants += 1;
             match facts {
-                Ok(facts) => participants.extend(self.found(user, &facts)),
-                Err(error @ StoreError::Broken(_)) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::error!(event.id = %event_id, error, "a participant can't be read: nothing is done for them");
+                // The log names the fact already: nothing is done for them.
+                Ok(facts) if !facts.unreadable.is_empty() => {
                     self.counts.unreadable += 1;
                     self.dealt_with.insert(user);
                 }
+                Ok(facts) => participants.extend(self.found(user, &facts)),
                 Err(error) => return Err(error),
             }
         }

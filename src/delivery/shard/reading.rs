@@ -9,11 +9,7 @@ use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::stream::{Change, Iterator, Record, RecordsPage, ShardId, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
-use crate::delivery::{
-    called::Called,
-    handler::{Call, Path},
-    lanes::Job,
-};
+use crate::delivery::{called::Called, handler::Call, lanes::Job};
 
 /// Records a page (the stream's own limit, and 1 MB).
 const PAGE: u16 = 1000;
@@ -183,9 +179,9 @@ impl Shard {
         if let Some(tick) = tick {
             self.window.counts(ticket, tick);
         }
-        let Some(Called { notice, at, since }) = called else { return self.window.finish(ticket) };
+        let Some(Called { notice, at, since, path }) = called else { return self.window.finish(ticket) };
         let doubtful = self.coverage.is_doubtful(at);
-        let call = Call { notice, since, doubtful, path: Path::Ordinary, standing: self.standing.clone() };
+        let call = Call { notice, since, doubtful, path, standing: self.standing.clone() };
         self.lanes.push(Job { ticket, at, call });
     }
 }

@@ -21,7 +21,7 @@ use crate::http::{
 use crate::store::participants::Recorded;
 
 use super::{
-    list::{ListQuery, Parameters},
+    list::{ListQuery, Parameters, Part},
     view::FactView,
 };
 
@@ -38,7 +38,7 @@ pub async fn list(
     let wanted = query.wanted()?;
     app.stored_event(&event_id).await?;
     let page = app.store.parked(&event_id, state, &wanted).await?;
-    query.answer("deliveries", page.rows.iter().map(FactView::of).collect(), page.next)
+    query.answer("deliveries", Part::of(&page, FactView::of))
 }
 
 /// `202 {"number":1}`: the resend of this number is on its way.

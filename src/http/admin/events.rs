@@ -8,7 +8,7 @@ use actix_web::{
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
-    event::{Event, EventChange, IndexShards, LiffId, Name},
+    event::{Event, EventChange, EventRemains, IndexShards, LiffId, Name},
     ids::{ChannelName, EventId},
     json::Plain,
     time::{TimeZone, Timestamp},
@@ -22,12 +22,12 @@ use crate::http::{
 };
 use crate::store::{
     listing::{Page, Wanted},
-    masters::Replaced,
+    masters::{Expected, Remains, Replaced, Stored},
 };
 
 use super::{
     BODY_LIMIT, check_message,
-    list::{ListQuery, Parameters},
+    list::{ListQuery, Parameters, Part},
     precondition::Preconditions,
     replace::{Setting, replace},
     view::EventView,
@@ -97,21 +97,20 @@ pub async fn list(viewer: Viewer, req: HttpRequest, app: Data<App>) -> Result<Ht
     let parameters = Parameters::of(&req, &["order", "limit", "cursor"])?;
     let query = ListQuery::read(&parameters, &["events"])?;
     let page = visible(&app, &viewer, query.wanted()?).await?;
-    query.answer("events", page.rows.iter().map(EventView::of).collect(), page.next)
+    query.answer("events", Part::of(&page, EventView::of))
 }
 
 /// A page of the events that a token is for, read on until it is full.
 async fn visible(app: &App, viewer: &Viewer, mut wanted: Wanted) -> Result<Page<Event>, ApiError> {
-    let mut rows = Vec::new();
+    let (limit, mut rows, mut unreadable) = (wanted.limit, Vec::new(), 0);
     loop {
         let page = app.store.events(&wanted).await?;
-        let read = page.rows.into_iter().filter(|event| viewer.may_see(&event.event_id));
-        let before = rows.len();
-        rows.extend(read);
-        wanted.limit -= rows.len() - before;
+        rows.extend(page.rows.into_iter().filter(|event| viewer.may_see(&event.event_id)));
+        unreadable += page.unreadable;
+        wanted.limit = limit.saturating_sub(rows.len());
         wanted.after = page.next;
         if wanted.limit == 0 || wanted.after.is_none() {
-            return Ok(Page { rows, next: wanted.after });
+            return Ok(Page { rows, next: wanted.after, unreadable });
         }
     }
 }
@@ -146,37 +145,48 @@ struct ChangedEvent<'a> {
 
 impl Setting for ChangedEvent<'_> {
     type Value = Event;
+    type Remains = EventRemains;
 
     fn version(event: &Event) -> Timestamp {
         event.updated_at
     }
 
-    async fn read(&self) -> Result<Option<Event>, ApiError> {
-        Ok(self.app.store.event(self.event_id).await?)
+    async fn read(&self) -> Result<Stored<Event, EventRemains>, ApiError> {
+        Ok(self.app.store.stored_event(self.event_id).await?)
     }
 
-    async fn next(&self, old: Option<&Event>) -> Result<Event, ApiError> {
-        let change = self.change.clone();
-        let Some(old) = old else { return Ok(change.create(self.event_id.clone(), self.now)?) };
-        let new = change.apply(old, self.now)?;
-        if let Some(fixed) = changed_for_good(old, &new)
-            && self.app.store.is_anybody_registered(old).await?
-        {
-            return Err(ApiError::SettingFixed(fixed));
+    async fn next(&self, old: &Stored<Event, EventRemains>) -> Result<Event, ApiError> {
+        let (change, event_id, now) = (self.change.clone(), self.event_id.clone(), self.now);
+        let (new, fixed) = match old {
+            Stored::Absent => (change.create(event_id, now)?, None),
+            Stored::Readable(old) => {
+                let new = change.apply(old, now)?;
+                let fixed = changed_for_good(&old.channel, old.index_shards, &new);
+                (new, fixed)
+            }
+            Stored::Unreadable(Remains { parts, .. }) => {
+                let new = parts.clone().mend(change, event_id, now)?;
+                let (channel, shards) = (parts.readable.channel.as_ref(), parts.readable.index_shards);
+                let fixed = changed_for_good(channel.unwrap_or(&new.channel), shards.unwrap_or(new.index_shards), &new);
+                (new, fixed)
+            }
+        };
+        match fixed {
+            Some(fixed) if self.app.store.is_anybody_registered(&new).await? => Err(ApiError::SettingFixed(fixed)),
+            _ => Ok(new),
         }
-        Ok(new)
     }
 
-    async fn write(&self, new: &Event, replaces: Option<Timestamp>) -> Result<Replaced, ApiError> {
-        Ok(self.app.store.put_event(new, replaces).await?)
+    async fn write(&self, new: &Event, expected: Expected) -> Result<Replaced, ApiError> {
+        Ok(self.app.store.put_event(new, expected).await?)
     }
 }
 
 /// The changed attribute that registrations depend on, by name.
-fn changed_for_good(old: &Event, new: &Event) -> Option<&'static str> {
-    if old.channel != new.channel {
+fn changed_for_good(channel: &ChannelName, index_shards: IndexShards, new: &Event) -> Option<&'static str> {
+    if *channel != new.channel {
         Some("channel")
-    } else if old.index_shards != new.index_shards {
+    } else if index_shards != new.index_shards {
         Some("indexShards")
     } else {
         None

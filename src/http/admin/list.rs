@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _}
 
 use crate::domain::time::{Span, TimeZone, Timestamp};
 use crate::http::problem::ApiError;
-use crate::store::listing::{Direction, Position, Wanted};
+use crate::store::listing::{Direction, Page, Position, Wanted};
 
 use super::cursor::{self, QueryDigest};
 
@@ -105,22 +105,42 @@ impl ListQuery {
         Ok(Wanted { direction: self.direction, limit: self.limit, after: self.after::<Position>()? })
     }
 
-    /// Answers with the rows under their name.
-    pub fn answer<R, P>(&self, name: &'static str, rows: Vec<R>, next: Option<P>) -> Result<HttpResponse, ApiError>
+    /// Answers with a part of the list under its name.
+    pub fn answer<R, P>(&self, name: &'static str, part: Part<R, P>) -> Result<HttpResponse, ApiError>
     where
         R: Serialize,
         P: Serialize,
     {
+        let Part { rows, next, unreadable } = part;
         let next_cursor = next.map(|position| cursor::write(&self.digest, &position)).transpose()?;
-        Ok(HttpResponse::Ok().json(ListView { name, rows, next_cursor }))
+        Ok(HttpResponse::Ok().json(ListView { name, rows, next_cursor, unreadable }))
     }
 }
 
-/// `{"users":[…],"nextCursor":"…"}`
+/// A part of a list, as it is answered.
+#[derive(Debug)]
+pub struct Part<R, P> {
+    /// The rows.
+    pub rows: Vec<R>,
+    /// Where the list goes on.
+    pub next: Option<P>,
+    /// How many items of this part can't be read and were passed over.
+    pub unreadable: usize,
+}
+
+impl<R> Part<R, Position> {
+    /// A page of the store, each row as `view` shows it.
+    pub fn of<'page, T>(page: &'page Page<T>, view: impl Fn(&'page T) -> R) -> Self {
+        Self { rows: page.rows.iter().map(view).collect(), next: page.next.clone(), unreadable: page.unreadable }
+    }
+}
+
+/// `{"users":[…],"nextCursor":"…","unreadable":1}`
 struct ListView<R> {
     name: &'static str,
     rows: Vec<R>,
     next_cursor: Option<String>,
+    unreadable: usize,
 }
 
 impl<R: Serialize> Serialize for ListView<R> {
@@ -129,6 +149,9 @@ impl<R: Serialize> Serialize for ListView<R> {
         map.serialize_entry(self.name, &self.rows)?;
         if let Some(cursor) = &self.next_cursor {
             map.serialize_entry("nextCursor", cursor)?;
+        }
+        if self.unreadable > 0 {
+            map.serialize_entry("unreadable", &self.unreadable)?;
         }
         map.end()
     }

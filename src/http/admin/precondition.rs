@@ -32,17 +32,28 @@ struct Tag {
     is_weak: bool,
 }
 
+/// What is stored of a setting, as preconditions see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Present {
+    /// Nothing.
+    Nothing,
+    /// An item that can't be read: no tag is its version.
+    Unreadable,
+    /// This version.
+    Version(Timestamp),
+}
+
 impl Preconditions {
-    /// Whether they hold for the stored version (`None`: nothing is stored).
-    pub fn check(&self, version: Option<Timestamp>) -> Result<(), ApiError> {
-        let version = version.map(|version| version.to_string());
+    /// Whether they hold for what is stored.
+    pub fn check(&self, present: Present) -> Result<(), ApiError> {
+        let version = if let Present::Version(version) = present { Some(version.to_string()) } else { None };
         let stored = |tag: &Tag| Some(&tag.text) == version.as_ref();
         let matches = self.matches.as_ref().is_none_or(|tags| match tags {
-            Tags::Any => version.is_some(),
+            Tags::Any => present != Present::Nothing,
             Tags::These(tags) => tags.iter().any(|tag| stored(tag) && !tag.is_weak),
         });
         let matches_none = self.matches_none.as_ref().is_none_or(|tags| match tags {
-            Tags::Any => version.is_none(),
+            Tags::Any => present == Present::Nothing,
             Tags::These(tags) => !tags.iter().any(stored),
         });
         if matches && matches_none { Ok(()) } else { Err(ApiError::VersionConflict) }
@@ -101,8 +112,8 @@ mod tests {
 
     async fn check(header: (&'static str, &str), version: Option<&str>) -> Result<(), ApiError> {
         let req = TestRequest::put().insert_header(header).to_http_request();
-        let version = version.map(|version| version.parse().unwrap());
-        Preconditions::extract(&req).await?.check(version)
+        let present = version.map_or(Present::Nothing, |version| Present::Version(version.parse().unwrap()));
+        Preconditions::extract(&req).await?.check(present)
     }
 
     async fn holds(header: (&'static str, &str), version: Option<&str>) -> bool {

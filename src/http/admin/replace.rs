@@ -4,9 +4,9 @@ use actix_web::http::StatusCode;
 
 use crate::domain::time::Timestamp;
 use crate::http::problem::ApiError;
-use crate::store::masters::Replaced;
+use crate::store::masters::{Expected, Replaced, Stored};
 
-use super::precondition::Preconditions;
+use super::precondition::{Preconditions, Present};
 
 /// How often a change is laid over what others wrote meanwhile. In each round one of those who write at once succeeds,
 /// so as many may write one setting together; a round is one `GetItem` and one `PutItem`.
@@ -24,17 +24,20 @@ pub trait Setting {
     /// What is stored.
     type Value;
 
+    /// What can be read of an item that can't be read whole.
+    type Remains;
+
     /// Its version.
     fn version(value: &Self::Value) -> Timestamp;
 
     /// What is stored now.
-    async fn read(&self) -> Result<Option<Self::Value>, ApiError>;
+    async fn read(&self) -> Result<Stored<Self::Value, Self::Remains>, ApiError>;
 
-    /// What it becomes: made new, or changed one version on.
-    async fn next(&self, old: Option<&Self::Value>) -> Result<Self::Value, ApiError>;
+    /// What it becomes: made new, changed one version on, or mended.
+    async fn next(&self, old: &Stored<Self::Value, Self::Remains>) -> Result<Self::Value, ApiError>;
 
-    /// Stores it, if its old version still stands.
-    async fn write(&self, new: &Self::Value, replaces: Option<Timestamp>) -> Result<Replaced, ApiError>;
+    /// Stores it, if the table still holds what is expected.
+    async fn write(&self, new: &Self::Value, expected: Expected) -> Result<Replaced, ApiError>;
 }
 
 /// Changes a setting: 201 if it was made, 200 if it was there, and what is stored now.
@@ -52,11 +55,14 @@ pub async fn replace<S: Setting>(
 ) -> Result<(StatusCode, S::Value), ApiError> {
     for _ in 0..ATTEMPTS {
         let old = setting.read().await?;
-        let version = old.as_ref().map(S::version);
-        preconditions.check(version)?;
-        let new = setting.next(old.as_ref()).await?;
-        if setting.write(&new, version).await? == Replaced::Done {
-            return Ok((if old.is_some() { StatusCode::OK } else { StatusCode::CREATED }, new));
+        preconditions.check(match &old {
+            Stored::Absent => Present::Nothing,
+            Stored::Readable(value) => Present::Version(S::version(value)),
+            Stored::Unreadable(_) => Present::Unreadable,
+        })?;
+        let new = setting.next(&old).await?;
+        if setting.write(&new, old.replaced_by(S::version)).await? == Replaced::Done {
+            return Ok((if matches!(old, Stored::Absent) { StatusCode::CREATED } else { StatusCode::OK }, new));
         }
     }
     Err(ApiError::StoreUnavailable(LostRaces.into()))
@@ -80,25 +86,26 @@ mod tests {
 
     impl Setting for Counter {
         type Value = i64;
+        type Remains = ();
 
         fn version(value: &i64) -> Timestamp {
             at(*value)
         }
 
-        async fn read(&self) -> Result<Option<i64>, ApiError> {
-            Ok(self.stored.get())
+        async fn read(&self) -> Result<Stored<i64, ()>, ApiError> {
+            Ok(self.stored.get().map_or(Stored::Absent, Stored::Readable))
         }
 
-        async fn next(&self, old: Option<&i64>) -> Result<i64, ApiError> {
-            Ok(old.map_or(1, |old| old + 1))
+        async fn next(&self, old: &Stored<i64, ()>) -> Result<i64, ApiError> {
+            Ok(old.readable().map_or(1, |old| old + 1))
         }
 
-        async fn write(&self, new: &i64, replaces: Option<Timestamp>) -> Result<Replaced, ApiError> {
+        async fn write(&self, new: &i64, expected: Expected) -> Result<Replaced, ApiError> {
             if let Some(fewer) = self.rivals.get().checked_sub(1) {
                 self.rivals.set(fewer);
                 self.stored.set(Some(self.stored.get().unwrap_or(0) + 10));
             }
-            if self.stored.get().map(at) != replaces {
+            if Expected::from(self.stored.get().map(at)) != expected {
                 return Ok(Replaced::LostRace);
             }
             self.stored.set(Some(*new));

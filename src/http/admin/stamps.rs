@@ -11,7 +11,7 @@ use crate::domain::{
     event::Name,
     ids::{EventId, StampId},
     json::Plain,
-    stamp::{StampMaster, StampMasterChange, StampOrder},
+    stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
     time::Timestamp,
 };
 use crate::http::{
@@ -21,11 +21,14 @@ use crate::http::{
     body::{Body, Input, present},
     problem::ApiError,
 };
-use crate::store::{listing::Direction, masters::Replaced};
+use crate::store::{
+    listing::Direction,
+    masters::{Expected, Replaced, Stored},
+};
 
 use super::{
     BODY_LIMIT, check_message,
-    list::{ListQuery, Parameters},
+    list::{ListQuery, Parameters, Part},
     precondition::Preconditions,
     replace::{Setting, replace},
     view::{HolderView, StampMasterView},
@@ -89,10 +92,11 @@ pub async fn list(
     app.stored_event(&event_id).await?;
     let mut masters = app.store.masters(&event_id).await?;
     if query.direction == Direction::Desc {
-        masters.reverse();
+        masters.readable.reverse();
     }
-    let (rows, next) = page(&masters, query.direction, query.limit, after.as_ref());
-    query.answer("stamps", rows.iter().map(StampMasterView::of).collect(), next)
+    let (rows, next) = page(&masters.readable, query.direction, query.limit, after.as_ref());
+    let (rows, unreadable) = (rows.iter().map(StampMasterView::of).collect(), masters.unreadable.len());
+    query.answer("stamps", Part { rows, next, unreadable })
 }
 
 /// The part of a list after a place. Masters are few and read whole; it is only the answer that has pages.
@@ -154,25 +158,28 @@ struct ChangedMaster<'a> {
 
 impl Setting for ChangedMaster<'_> {
     type Value = StampMaster;
+    type Remains = StampMasterRemains;
 
     fn version(master: &StampMaster) -> Timestamp {
         master.updated_at
     }
 
-    async fn read(&self) -> Result<Option<StampMaster>, ApiError> {
-        Ok(self.app.store.master(self.event_id, self.stamp_id).await?)
+    async fn read(&self) -> Result<Stored<StampMaster, StampMasterRemains>, ApiError> {
+        Ok(self.app.store.stored_master(self.event_id, self.stamp_id).await?)
     }
 
-    async fn next(&self, old: Option<&StampMaster>) -> Result<StampMaster, ApiError> {
-        let change = self.change.clone();
-        match old {
-            Some(old) => Ok(change.apply(old, self.now)),
-            None => Ok(change.create(self.event_id.clone(), self.stamp_id.clone(), self.now)?),
-        }
+    async fn next(&self, old: &Stored<StampMaster, StampMasterRemains>) -> Result<StampMaster, ApiError> {
+        let (change, now) = (self.change.clone(), self.now);
+        let (event_id, stamp_id) = (self.event_id.clone(), self.stamp_id.clone());
+        Ok(match old {
+            Stored::Absent => change.create(event_id, stamp_id, now)?,
+            Stored::Readable(old) => change.apply(old, now),
+            Stored::Unreadable(remains) => remains.parts.clone().mend(change, event_id, stamp_id, now)?,
+        })
     }
 
-    async fn write(&self, new: &StampMaster, replaces: Option<Timestamp>) -> Result<Replaced, ApiError> {
-        Ok(self.app.store.put_master(new, replaces).await?)
+    async fn write(&self, new: &StampMaster, expected: Expected) -> Result<Replaced, ApiError> {
+        Ok(self.app.store.put_master(new, expected).await?)
     }
 }
 
@@ -190,7 +197,7 @@ pub async fn holders(
     let event = app.stored_event(&event_id).await?;
     app.store.master(&event_id, &stamp_id).await?.ok_or(ApiError::StampNotFound)?;
     let page = app.store.holders(&event, &stamp_id, &wanted).await?;
-    query.answer("holders", page.rows.iter().map(HolderView::of).collect(), page.next)
+    query.answer("holders", Part::of(&page, HolderView::of))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::http::{answer, app::App, asked_by::own_name, auth::Viewer, participan
 
 use super::{
     csv,
-    list::{ListQuery, Parameters, span_text},
+    list::{ListQuery, Parameters, Part, span_text},
     notice_view::NoticeLineView,
     view::{FactView, FriendshipView, UserView},
 };
@@ -34,7 +34,7 @@ pub async fn list(
     let span = parameters.span(event.time_zone)?;
     let query = ListQuery::read(&parameters, &["users", event_id.as_str(), &span_text(span)])?;
     let page = app.store.users(&event, span, &query.wanted()?).await?;
-    query.answer("users", page.rows.iter().map(UserView::of).collect(), page.next)
+    query.answer("users", Part::of(&page, UserView::of))
 }
 
 /// `GET …/{eventId}/users.csv`: the same as a file.

@@ -1,13 +1,65 @@
 //! What a participant's requests carry out: registering, and claiming a stamp.
 
+use actix_web::http::StatusCode;
+
 use crate::domain::{
     event::Event,
-    fact::{Facts, User, UserStamp},
+    fact::{Acquisition, FactKey, Facts, User, UserStamp},
     ids::{LineUserId, RequestId},
     stamp::{Claim, Refusal, StampMaster},
 };
-use crate::http::{app::App, problem::ApiError};
-use crate::store::participants::Recorded;
+use crate::http::{answer, app::App, problem::ApiError};
+use crate::store::{StoreError, participants::Recorded};
+
+/// A participant's acquisition of a stamp, as the store found or wrote it.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// They don't have the stamp.
+    Nothing,
+    /// They have it.
+    Stamp(Recorded<UserStamp>),
+    /// They have it, as the item's key says; nothing else of it can be read.
+    Unreadable,
+}
+
+impl Found {
+    /// What a card shows of it.
+    pub(super) fn acquisition(&self) -> Acquisition<'_> {
+        match self {
+            Self::Nothing => Acquisition::None,
+            Self::Stamp(Recorded::Before(stamp) | Recorded::Now(stamp)) => Acquisition::Read(stamp),
+            Self::Unreadable => Acquisition::Unreadable,
+        }
+    }
+
+    /// 201 if this request acquired it, else 200.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Stamp(stamp) => answer::status(stamp),
+            Self::Nothing | Self::Unreadable => StatusCode::OK,
+        }
+    }
+}
+
+/// A stamp that was looked up. An item that can't be read is in the way of a second acquisition all the same.
+pub(super) fn found(looked_up: Result<Option<UserStamp>, StoreError>) -> Result<Found, ApiError> {
+    match looked_up {
+        Ok(stamp) => Ok(stamp.map_or(Found::Nothing, |stamp| Found::Stamp(Recorded::Before(stamp)))),
+        Err(StoreError::Unreadable(_)) => Ok(Found::Unreadable),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The registration among a participant's facts. One that can't be read is our trouble, and not "not registered".
+pub(super) fn registered(facts: &Facts) -> Result<&User, ApiError> {
+    match &facts.user {
+        Some(user) => Ok(user),
+        None if facts.unreadable.contains(&FactKey::User) => {
+            Err(ApiError::Internal("the participant's registration can't be read".into()))
+        }
+        None => Err(ApiError::NotRegistered),
+    }
+}
 
 /// Registers if needed: 1 Query, and 1 Put the first time. Gives all facts as the Query found them, and the USER.
 pub(super) async fn register(
@@ -33,16 +85,15 @@ pub(super) async fn register(
 
 /// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 `GetItem` before a
 /// refusal. Registering comes first, so there is no stamp without a USER; a refused claim registers nobody.
-pub(super) async fn claim(
-    app: &App,
-    event: &Event,
-    master: &StampMaster,
-    claim: &Claim,
-) -> Result<Recorded<UserStamp>, ApiError> {
+pub(super) async fn claim(app: &App, event: &Event, master: &StampMaster, claim: &Claim) -> Result<Found, ApiError> {
     match master.decide(event, claim, app.clock.now()) {
         Ok(stamp) => {
             ensure_registered(app, event, claim, &stamp).await?;
-            Ok(app.store.acquire(&stamp, event.index_shards).await?)
+            match app.store.acquire(&stamp, event.index_shards).await {
+                Ok(stamp) => Ok(Found::Stamp(stamp)),
+                Err(StoreError::Unreadable(_)) => Ok(Found::Unreadable),
+                Err(error) => Err(error.into()),
+            }
         }
         Err(refusal) => held(app, event, master, claim, refusal).await,
     }
@@ -53,23 +104,29 @@ async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &User
     let uptime = app.clock.uptime();
     if !app.known.contain(event_id, who, uptime) {
         let user = User::registers(event_id.clone(), who.clone(), claim.request_id.clone(), stamp.acquired_at);
-        app.store.register(&user, event.index_shards).await?;
+        match app.store.register(&user, event.index_shards).await {
+            // There is a USER: that is all a stamp needs.
+            Ok(_) | Err(StoreError::Unreadable(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
         app.known.remember(event_id, who, uptime);
     }
     Ok(())
 }
 
-/// Held wins: whoever holds the stamp is told so, whatever would refuse a new claim.
+/// Acquired wins: whoever has the stamp is told so, whatever would refuse a new claim.
 async fn held(
     app: &App,
     event: &Event,
     master: &StampMaster,
     claim: &Claim,
     refusal: Refusal,
-) -> Result<Recorded<UserStamp>, ApiError> {
-    match app.store.stamp(&event.event_id, &claim.line_user_id, &master.stamp_id).await? {
-        Some(stamp) if stamp.request_id.as_ref() == Some(&claim.request_id) => Ok(Recorded::Now(stamp)),
-        Some(stamp) => Ok(Recorded::Before(stamp)),
-        None => Err(refusal.into()),
+) -> Result<Found, ApiError> {
+    match found(app.store.stamp(&event.event_id, &claim.line_user_id, &master.stamp_id).await)? {
+        Found::Stamp(Recorded::Before(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => {
+            Ok(Found::Stamp(Recorded::Now(stamp)))
+        }
+        Found::Nothing => Err(refusal.into()),
+        found => Ok(found),
     }
 }

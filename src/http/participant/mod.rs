@@ -84,13 +84,13 @@ pub(super) async fn card(req: HttpRequest, app: Data<App>, event_id: Path<EventI
     let rally = app.rally(&event_id).await?;
     let who = Participant::verified(&req, &app, &rally.event).await?;
     let facts = app.store.facts(&event_id, who.line_user_id()).await?;
-    let user = facts.user.as_ref().ok_or(ApiError::NotRegistered)?;
+    let user = claim::registered(&facts)?;
     app.known.remember(&event_id, who.line_user_id(), app.clock.uptime());
     let card = StampCard::fold(&rally.masters, &facts);
     Ok(answer::json(StatusCode::OK, &CardView::of(user, &card)))
 }
 
-/// `GET /api/events/{eventId}/me/stamps/{stampId}`: one stamp of the card, held or not.
+/// `GET /api/events/{eventId}/me/stamps/{stampId}`: one stamp of the card, acquired or not.
 pub(super) async fn stamp(
     req: HttpRequest,
     app: Data<App>,
@@ -100,8 +100,8 @@ pub(super) async fn stamp(
     let rally = app.rally(&event_id).await?;
     let who = Participant::verified(&req, &app, &rally.event).await?;
     let master = app.stamp(&rally, &stamp_id).await?;
-    let held = app.store.stamp(&event_id, who.line_user_id(), &stamp_id).await?;
-    Ok(answer::json(StatusCode::OK, &StampView::of(&master, held.as_ref())))
+    let found = claim::found(app.store.stamp(&event_id, who.line_user_id(), &stamp_id).await)?;
+    Ok(answer::json(StatusCode::OK, &StampView::of(&master, found.acquisition())))
 }
 
 /// `POST /api/events/{eventId}/me/stamps/{stampId}`: acquires the stamp.
@@ -117,15 +117,13 @@ pub(super) async fn acquire(
     let who = Participant::verified(&req, &app, &rally.event).await?;
     let master = app.stamp(&rally, &stamp_id).await?;
     let stamp = claim::claim(&app, &rally.event, &master, &who.claims(asked_by.0)).await?;
-    let status = answer::status(&stamp);
-    Ok(answer::json(status, &StampView::of(&master, Some(&stamp.fact()))))
+    Ok(answer::json(stamp.status(), &StampView::of(&master, stamp.acquisition())))
 }
 
 /// `GET /api/events/{eventId}/stamps`: the active stamps in order, for anybody.
 pub(super) async fn stamps(app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
     let rally = app.rally(&event_id).await?;
-    let mut active: Vec<_> = rally.masters.iter().filter(|master| master.is_active).collect();
-    active.sort_by_key(|master| master.place());
-    let view = PublicStampsView { stamps: active.into_iter().map(PublicStampView::of).collect() };
+    let active = rally.masters.active();
+    let view = PublicStampsView { stamps: active.map(PublicStampView::of).collect() };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "public, max-age=5")).json(view))
 }

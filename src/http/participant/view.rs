@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::{
     card::{CardStamp, StampCard},
-    fact::{User, UserStamp},
+    fact::{Acquisition, User},
     ids::{EventId, LineUserId},
     notice::NoticeStatus,
     stamp::StampMaster,
@@ -69,7 +69,8 @@ pub struct StampView<'a> {
 
 impl<'a> StampView<'a> {
     /// A stamp, and its acquisition if it happened.
-    pub fn of(master: &'a StampMaster, acquired: Option<&UserStamp>) -> Self {
+    pub fn of(master: &'a StampMaster, acquisition: Acquisition<'_>) -> Self {
+        let acquired = acquisition.stamp();
         let sent_at = acquired.and_then(|stamp| match stamp.notice {
             NoticeStatus::Sent { at, .. } => at,
             NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. } => None,
@@ -78,7 +79,7 @@ impl<'a> StampView<'a> {
             stamp_id: master.stamp_id.as_str(),
             name: master.name.as_str(),
             order: master.order.number(),
-            acquired: acquired.is_some(),
+            acquired: acquisition != Acquisition::None,
             acquired_at: acquired.map(|stamp| stamp.acquired_at),
             flex_message_sent: acquired.map(|stamp| stamp.notice.is_sent()),
             flex_message_sent_at: sent_at,

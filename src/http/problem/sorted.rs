@@ -9,7 +9,7 @@ use super::ApiError;
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Broken(_) => Self::Internal(error.into()),
+            StoreError::Broken(_) | StoreError::Unreadable(_) => Self::Internal(error.into()),
             // Somebody else was faster in a place where that isn't expected: the same request again will do.
             StoreError::Conflict(_) | StoreError::Unavailable(_) => Self::StoreUnavailable(error.into()),
         }

@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use serde_dynamo::AttributeValue;
 use serde_json::Value;
 
-use crate::domain::{Malformed, ids::LineUserId};
+use crate::domain::{
+    Malformed,
+    fact::FactKey,
+    ids::{EventId, LineUserId, StampId},
+};
 
 use super::{
     super::keys::{Gsi1Key, Gsi2Key, ItemKey},
@@ -13,7 +17,7 @@ use super::{
 };
 
 /// An item that is not what its `entityType` promises. Names the item: somebody has to look at it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("the item {pk} {sk} can't be read: {attribute} {problem}")]
 pub struct Unreadable {
     /// Its `PK`; empty if it has none.
@@ -24,6 +28,27 @@ pub struct Unreadable {
     pub attribute: String,
     /// What is wrong with it.
     pub problem: String,
+}
+
+impl Unreadable {
+    /// Which fact of its participant it is, as its key says; `None` if it is none.
+    #[must_use]
+    pub fn fact_key(&self) -> Option<FactKey> {
+        match ItemKey::parse(&self.pk, &self.sk)? {
+            ItemKey::Notice(notice) => Some(FactKey::Notice(notice.key)),
+            ItemKey::Profile { .. } => Some(FactKey::User),
+            ItemKey::Event(_) | ItemKey::Friendship { .. } | ItemKey::Master { .. } => None,
+        }
+    }
+
+    /// Which stamp of an event it is, as its key says; `None` if it is none of this event.
+    #[must_use]
+    pub fn stamp_of(&self, event_id: &EventId) -> Option<StampId> {
+        match ItemKey::parse(&self.pk, &self.sk)? {
+            ItemKey::Master { event_id: found, stamp_id } if found == *event_id => Some(stamp_id),
+            _ => None,
+        }
+    }
 }
 
 /// The attributes of one item, as any of the SDK's crates gives them.
@@ -113,6 +138,11 @@ impl Attributes {
         stands_at("SK", &key.sk())
     }
 
+    /// Whether it stands where only an item of this program may stand.
+    pub(super) fn has_key_of_ours(&self) -> bool {
+        ItemKey::parse(self.key_part("PK"), self.key_part("SK")).is_some()
+    }
+
     pub(super) fn missing(&self, attribute: &str) -> Unreadable {
         self.unreadable(attribute, "is missing")
     }
@@ -124,6 +154,19 @@ impl Attributes {
             attribute: attribute.to_owned(),
             problem: problem.into(),
         }
+    }
+
+    /// An attribute that is wanted only if it can be read. One that is there and can't be is noted in `unreadable`.
+    pub(super) fn salvage<T>(
+        &mut self,
+        name: &'static str,
+        unreadable: &mut Vec<&'static str>,
+        read: impl FnOnce(&mut Self, &str) -> Result<Option<T>, Unreadable>,
+    ) -> Option<T> {
+        read(self, name).unwrap_or_else(|_| {
+            unreadable.push(name);
+            None
+        })
     }
 
     fn key_part(&self, name: &str) -> &str {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::domain::{
-    event::{Event, IndexShards, Window},
-    stamp::{StampMaster, StampOrder},
+    event::{Event, EventChange, EventRemains, IndexShards, Window},
+    stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
     time::{TimeZone, Timestamp},
 };
 
@@ -44,6 +44,39 @@ impl Entity for Event {
             updated_at: item.required("updatedAt")?,
         })
     }
+}
+
+/// What can be read of an event's item that can't be read whole.
+pub(in super::super) fn event_remains(item: Item) -> EventRemains {
+    let (mut item, mut lost, mut unneeded) = (Attributes::of(item.into()), Vec::new(), Vec::new());
+    let lost = &mut lost;
+    // Without a default: whoever completes the event is asked for them anyway.
+    let required = &mut unneeded;
+    let index_shards = item.salvage("indexShards", lost, Attributes::number);
+    let former = item.json("formerIndexShards").map(|former| former.map(serde_json::from_value));
+    let former_index_shards = match former {
+        Ok(None) => BTreeSet::new(),
+        Ok(Some(Ok(former))) => former,
+        // Its people may be in any partition there can be.
+        Ok(Some(Err(_))) | Err(_) => BTreeSet::from([IndexShards::ONE, IndexShards::MOST]),
+    };
+    let readable = EventChange {
+        name: item.salvage("name", required, Attributes::optional),
+        starts_at: item.salvage("startsAt", required, Attributes::optional),
+        ends_at: item.salvage("endsAt", required, Attributes::optional),
+        time_zone: item.salvage("timeZone", lost, Attributes::optional),
+        channel: item.salvage("channel", required, Attributes::optional),
+        liff_id: item.salvage("liffId", lost, Attributes::optional).map(Some),
+        index_shards,
+        completion_message_content: item
+            .salvage("completionMessageContent", lost, Attributes::json)
+            .filter(|message| !message.is_null())
+            .map(Some),
+    };
+    let created_at = item.salvage("createdAt", required, Attributes::optional);
+    let updated_at = item.salvage("updatedAt", required, Attributes::optional);
+    let unreadable = std::mem::take(lost);
+    EventRemains { readable, former_index_shards, created_at, updated_at, unreadable }
 }
 
 /// An event as its item.
@@ -87,6 +120,19 @@ impl Entity for StampMaster {
             updated_at: item.optional("updatedAt")?.unwrap_or(Timestamp::EPOCH),
         })
     }
+}
+
+/// What can be read of a stamp master's item that can't be read whole.
+pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
+    let (mut item, mut unreadable, mut required) = (Attributes::of(item.into()), Vec::new(), Vec::new());
+    let readable = StampMasterChange {
+        name: item.salvage("name", &mut required, Attributes::optional),
+        order: item.salvage("order", &mut required, Attributes::number),
+        is_active: item.salvage("isActive", &mut unreadable, Attributes::flag),
+        flex_message_content: item.salvage("flexMessageContent", &mut required, Attributes::json),
+    };
+    let updated_at = item.salvage("updatedAt", &mut required, Attributes::optional);
+    StampMasterRemains { readable, updated_at, unreadable }
 }
 
 /// A stamp master as its item.

@@ -231,6 +231,7 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
 /// One failure, told to many.
 fn shared(error: Arc<StoreError>) -> StoreError {
     match *error {
+        StoreError::Unreadable(ref unreadable) => StoreError::Unreadable(unreadable.clone()),
         StoreError::Broken(_) => StoreError::Broken(Waited(error).into()),
         StoreError::Conflict(_) => StoreError::Conflict(Waited(error).into()),
         StoreError::Unavailable(_) => StoreError::Unavailable(Waited(error).into()),

@@ -51,6 +51,7 @@ impl Record {
         let at = Timestamp::from_millis(millis).unwrap_or(Timestamp::EPOCH);
         let change = match record.event_name.as_str() {
             "INSERT" => Change::by_inserting(record.change.new_image),
+            "MODIFY" => Change::by_modifying(record.change.old_image, record.change.new_image),
             _ => Change::Passed,
         };
         Self { sequence, at, change }

@@ -4,7 +4,10 @@ use aws_sdk_dynamodbstreams::types::{self as stream, OperationType};
 use serde_dynamo::{AttributeValue, Item};
 
 use crate::domain::{fact::Fact, time::Timestamp};
-use crate::store::items::{self, Stored, Unreadable};
+use crate::store::{
+    items::{self, Stored, Unreadable},
+    keys::ItemKey,
+};
 
 use super::SequenceNumber;
 
@@ -22,7 +25,7 @@ pub struct Record {
 /// What happened to an item.
 #[derive(Debug)]
 pub enum Change {
-    /// A fact of a participant was written.
+    /// A fact of a participant was written, or one that couldn't be read was mended.
     Inserted(Box<Fact>),
     /// Anything else: settings, marks, deletions, friendships.
     Passed,
@@ -33,17 +36,36 @@ pub enum Change {
 impl Record {
     /// A record without a sequence number has no place in a shard and can't be finished: there is none on AWS.
     pub(super) fn read(record: stream::Record) -> Option<Self> {
-        let inserted = record.event_name == Some(OperationType::Insert);
+        let name = record.event_name?;
         let change = record.dynamodb?;
         let sequence = SequenceNumber::try_from(change.sequence_number?).ok()?;
         let millis = change.approximate_creation_date_time.and_then(|at| at.to_millis().ok());
         let at = millis.and_then(Timestamp::from_millis).unwrap_or(Timestamp::EPOCH);
-        let image = change.new_image.filter(|_| inserted);
-        Some(Self { sequence, at, change: image.map_or(Change::Passed, Change::by_inserting) })
+        let change = match (name, change.old_image, change.new_image) {
+            (OperationType::Insert, _, Some(new)) => Change::by_inserting(new),
+            (OperationType::Modify, Some(old), Some(new)) => Change::by_modifying(old, new),
+            _ => Change::Passed,
+        };
+        Some(Self { sequence, at, change })
     }
 }
 
 impl Change {
+    /// What it means that an item was changed: nothing, unless it was a fact that couldn't be read and now can. That one is
+    /// met here for the first time.
+    pub(super) fn by_modifying(old: impl Into<Item>, new: impl Into<Item>) -> Self {
+        let new = new.into();
+        // Most changes are our own marks, which need no closer look.
+        let is_sent = matches!(new.get("flexMessageSent"), Some(AttributeValue::Bool(true)));
+        if is_sent || !is_fact(&new) || items::decode(old).is_ok() {
+            return Self::Passed;
+        }
+        match items::decode(new) {
+            Ok(Stored::Fact(fact)) => Self::Inserted(Box::new(fact)),
+            Ok(_) | Err(_) => Self::Passed,
+        }
+    }
+
     /// What it means that this item was written for the first time. The items of others, settings and friendships are
     /// passed over without a closer look.
     pub(super) fn by_inserting(image: impl Into<Item>) -> Self {
@@ -59,11 +81,12 @@ impl Change {
     }
 }
 
-/// Whether it is a fact of a participant.
+/// Whether it is a fact of a participant, as its type or its key says.
 fn is_fact(image: &Item) -> bool {
-    let kind = match image.get("entityType") {
+    let text = |name: &str| match image.get(name) {
         Some(AttributeValue::S(text)) => text.as_str(),
         _ => "",
     };
-    matches!(kind, "COMPLETED" | "RESEND" | "USER" | "USER_STAMP")
+    matches!(text("entityType"), "COMPLETED" | "RESEND" | "USER" | "USER_STAMP")
+        || matches!(ItemKey::parse(text("PK"), text("SK")), Some(ItemKey::Notice(_) | ItemKey::Profile { .. }))
 }

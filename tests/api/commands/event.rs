@@ -73,7 +73,7 @@ async fn a_stamp_taken_out_of_the_file_is_told_and_stays() {
     fs::write(desk.path(&rally), without).unwrap();
     let told = desk.apply(&rally).done();
     assert!(told.contains("  stamp 002: in the table, not in the file: left as it is (to take it off the card: name it with isActive = false)\n"), "{told}");
-    assert_eq!(desk.store().masters(&event_id()).await.unwrap().len(), 2);
+    assert_eq!(desk.store().masters(&event_id()).await.unwrap().readable.len(), 2);
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn nothing_is_written_when_one_of_the_files_is_refused() {
         assert_eq!(told_line, format!("stamp-rally: event file {bad}, {told}"));
     }
     assert_eq!(desk.store().event(&event_id()).await.unwrap(), None);
-    assert!(desk.store().masters(&event_id()).await.unwrap().is_empty());
+    assert!(desk.store().masters(&event_id()).await.unwrap().readable.is_empty());
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn an_apply_that_broke_off_goes_on_where_it_stopped_and_nobody_met_half_a_
     assert!(line.starts_with("stamp-rally: event stamp-rally-202606: stopped "), "{line}");
     assert!(line.contains("run it again"), "{line}");
     assert_eq!(desk.store().event(&event_id()).await.unwrap(), None, "stamps that nobody can reach");
-    assert_eq!(desk.store().masters(&event_id()).await.unwrap().len(), 2);
+    assert_eq!(desk.store().masters(&event_id()).await.unwrap().readable.len(), 2);
 
     desk.proxy.heal();
     let told = desk.apply(&rally).done();

@@ -114,7 +114,7 @@ async fn a_change_is_written_whole_whoever_reads_along() {
     let mut command = desk.application(&[&desk.rally(&[])]);
     assert!(command.stdout(writer).status().unwrap().success());
     drop(command);
-    assert_eq!(desk.store().masters(&desk.stored_event().await.event_id).await.unwrap().len(), 2);
+    assert_eq!(desk.store().masters(&desk.stored_event().await.event_id).await.unwrap().readable.len(), 2);
 }
 
 #[tokio::test]

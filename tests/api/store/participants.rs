@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use stamp_rally::{
     domain::{
         event::IndexShards,
-        fact::{Completed, Friendship, Resend},
-        notice::NoticeStatus,
+        fact::{Completed, FactKey, Friendship, Resend},
+        notice::{NoticeKey, NoticeStatus},
     },
     store::{StoreError, participants::Recorded},
 };
@@ -141,12 +141,18 @@ async fn facts_behind_a_full_page_are_found_and_other_programs_items_are_passed_
 }
 
 #[tokio::test]
-async fn a_fact_that_cannot_be_read_is_named_and_never_left_out_of_a_card() {
+async fn a_fact_that_cannot_be_read_is_named_among_the_others_and_by_itself() {
     let desk = Desk::open("unreadable").await;
+    let second = claim(&hanako(), "002", "r-2", evening(1));
     desk.store.acquire(&claim(&hanako(), "001", "r-1", evening(0)), ONE).await.unwrap();
+    desk.store.acquire(&second, ONE).await.unwrap();
     desk.spoil(&participant(), "STAMP#001", "acquiredAt", Some(AttributeValue::N("5".to_owned()))).await;
-    let failure = desk.store.facts(&"rally".parse().unwrap(), &hanako()).await.unwrap_err();
-    let StoreError::Broken(source) = failure else { panic!("{failure:?}") };
+    let (rally, first) = ("rally".parse().unwrap(), "001".parse().unwrap());
+    let facts = desk.store.facts(&rally, &hanako()).await.unwrap();
+    assert_eq!(facts.unreadable, [FactKey::Notice(NoticeKey::Stamp("001".parse().unwrap()))]);
+    assert_eq!(facts.stamps, [second]);
+    let failure = desk.store.stamp(&rally, &hanako(), &first).await.unwrap_err();
+    let StoreError::Unreadable(source) = failure else { panic!("{failure:?}") };
     assert_eq!(
         source.to_string(),
         format!("the item {} STAMP#001 can't be read: acquiredAt is not a string", participant())

@@ -8,7 +8,11 @@ use stamp_rally::{
         stamp::{StampMaster, StampMasterChange},
         time::{MachineClock, Timestamp},
     },
-    store::{StoreError, masters::Replaced, rallies::Rallies},
+    store::{
+        StoreError,
+        masters::{Replaced, Stored},
+        rallies::Rallies,
+    },
 };
 
 use super::{
@@ -85,7 +89,7 @@ async fn masters_come_in_order_and_ties_by_id_whatever_the_index_does_with_them(
     }
     desk.wire();
     let masters = desk.store.masters(&"rally".parse().unwrap()).await.unwrap();
-    let ids: Vec<_> = masters.iter().map(|master| master.stamp_id.as_str()).collect();
+    let ids: Vec<_> = masters.readable.iter().map(|master| master.stamp_id.as_str()).collect();
     assert_eq!(ids, ["z", "a", "c", "b"]);
     assert_eq!(desk.wire(), ["1 × Query line-event/GSI1"]);
 }
@@ -98,17 +102,43 @@ async fn masters_behind_a_full_page_are_found() {
         let large = StampMaster { flex_message_content: large, ..master(&format!("{number:03}"), number) };
         desk.store.put_master(&large, None).await.unwrap();
     }
-    assert_eq!(desk.store.masters(&"rally".parse().unwrap()).await.unwrap().len(), 30);
+    assert_eq!(desk.store.masters(&"rally".parse().unwrap()).await.unwrap().readable.len(), 30);
 }
 
 #[tokio::test]
-async fn a_master_that_cannot_be_read_is_not_left_out_of_the_list() {
+async fn a_master_that_cannot_be_read_is_set_aside_and_named() {
     let desk = Desk::open("bad master").await;
     desk.store.put_master(&master("001", 1), None).await.unwrap();
     desk.store.put_master(&master("002", 2), None).await.unwrap();
     desk.spoil("EVENT#rally#STAMP#002", "MASTER", "isActive", None).await;
-    let failure = desk.store.masters(&"rally".parse().unwrap()).await.unwrap_err();
-    assert!(matches!(failure, StoreError::Broken(_)), "{failure:?}");
+    let mut foreign = item("NOTE#1", "X", "NOTE");
+    foreign.insert("GSI1PK".to_owned(), text("EVENT#rally#STAMP_MASTERS"));
+    foreign.insert("GSI1SK".to_owned(), text("001"));
+    desk.put(foreign).await;
+    let masters = desk.store.masters(&"rally".parse().unwrap()).await.unwrap();
+    assert_eq!(masters.readable, [master("001", 1)]);
+    assert_eq!(masters.unreadable, ["002".parse().unwrap()].into(), "the foreign item is no stamp of the rally");
+}
+
+#[tokio::test]
+async fn a_setting_that_cannot_be_read_is_mended_on_condition_that_it_is_unchanged() {
+    let desk = Desk::open("mended master").await;
+    let (rally, second) = ("rally".parse().unwrap(), "002".parse().unwrap());
+    desk.store.put_master(&master("002", 2), None).await.unwrap();
+    desk.spoil("EVENT#rally#STAMP#002", "MASTER", "order", Some(text("two"))).await;
+    let found = desk.store.stored_master(&rally, &second).await.unwrap();
+    let Stored::Unreadable(remains) = &found else { panic!("{found:?}") };
+    assert_eq!(remains.unreadable.attribute, "order");
+    assert_eq!(remains.parts.readable.name, Some(master("002", 2).name));
+    assert_eq!(remains.parts.readable.order, None);
+
+    let mended = master("002", 2);
+    let expected = || found.replaced_by(|old| old.updated_at);
+    desk.spoil("EVENT#rally#STAMP#002", "MASTER", "order", Some(text("three"))).await;
+    assert_eq!(desk.store.put_master(&mended, expected()).await.unwrap(), Replaced::LostRace);
+    desk.spoil("EVENT#rally#STAMP#002", "MASTER", "order", Some(text("two"))).await;
+    assert_eq!(desk.store.put_master(&mended, expected()).await.unwrap(), Replaced::Done);
+    assert_eq!(desk.store.master(&rally, &second).await.unwrap(), Some(mended));
 }
 
 #[tokio::test]
@@ -130,7 +160,7 @@ async fn a_rally_is_one_get_and_one_query_and_then_nothing() {
     desk.wire();
     let (one, other) = tokio::join!(rallies.rally(&id), rallies.rally(&id));
     let (one, other) = (one.unwrap().unwrap(), other.unwrap().unwrap());
-    assert_eq!((&one.event, one.masters.len()), (&rally(1), 1));
+    assert_eq!((&one.event, one.masters.readable.len()), (&rally(1), 1));
     assert_eq!(other.event, one.event);
     rallies.stamp(&one, &"001".parse().unwrap()).await.unwrap().unwrap();
     assert_eq!(desk.wire(), ["1 × GetItem line-event", "1 × Query line-event/GSI1"]);
@@ -176,7 +206,7 @@ async fn what_this_process_changed_it_knows_at_once() {
 }
 
 #[tokio::test]
-async fn a_rally_that_cannot_be_read_is_broken_for_all_who_ask() {
+async fn a_rally_that_cannot_be_read_is_unreadable_for_all_who_ask() {
     let desk = Desk::open("bad rally").await;
     let mut bad = item("EVENT#rally", "METADATA", "EVENT");
     bad.insert("eventId".to_owned(), text("rally"));
@@ -186,6 +216,6 @@ async fn a_rally_that_cannot_be_read_is_broken_for_all_who_ask() {
     let id = rally(1).event_id;
     let (one, other) = tokio::join!(rallies.rally(&id), rallies.rally(&id));
     for failure in [one.unwrap_err(), other.unwrap_err()] {
-        assert!(matches!(failure, StoreError::Broken(_)), "{failure:?}");
+        assert!(matches!(failure, StoreError::Unreadable(_)), "{failure:?}");
     }
 }
