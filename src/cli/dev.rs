@@ -1,6 +1,8 @@
 //! `dev`: everything on this machine, in one process: the API, the consumer, an embedded DynamoDB engine, a stand-in of
 //! the LINE platform, and a demo rally. Ignores the machine's AWS settings.
 
+mod prepare;
+
 use std::{
     env,
     ffi::OsString,
@@ -17,15 +19,11 @@ use crate::dev::{
     engine::{Engine, Storage},
     line::{ChannelSettings, Memory, StandIn},
 };
-use crate::domain::time::MachineClock;
 use crate::http;
-use crate::store::{
-    Store,
-    client::{Clients, Pace},
-    table,
-};
+use crate::store::client::{Clients, Pace};
 
-use super::{admin, config::Settings, event, event_file, logging, service, store};
+use super::{admin, config::Settings, logging, service};
+use prepare::Prepared;
 
 /// The demo rally, as it lies in the repository: path below the data folder, text.
 const DEMO_FILES: [(&str, &str); 4] = [
@@ -84,11 +82,14 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     let parts = service::Service::of(&settings)?;
     let shutdown = service::shutdown_signal()?;
 
-    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
-    table::create(&clients.table, &store::table_names(&settings)).await?;
-    seed(&command.data, &settings, &clients).await?;
+    let prepared = prepare::prepare(&engine, &command.data, &settings, &shutdown).await?;
+    if prepared == Prepared::AskedToStop {
+        line.stop();
+        return Ok(engine.stop()?);
+    }
     line.keep_user(HANAKO, "花子")?;
 
+    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
     let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker()))?;
     let app = parts.app(&clients)?;
     write_welcome(
@@ -148,18 +149,8 @@ fn start_line(command: &DevArgs, settings: &Settings, listener: TcpListener) -> 
 
 fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
     let listener = service::listen(command.engine, "`stamp-rally dev --engine ADDRESS`")?;
+    tracing::info!(data = %command.data.display(), "opening the data of the embedded engine");
     Ok(Engine::start(listener, Storage::File(command.data.join("engine.db")))?)
-}
-
-/// Writes the demo rally, unless it is there: what somebody changed since stays, and no file is looked at.
-async fn seed(data: &Path, settings: &Settings, clients: &Clients) -> anyhow::Result<()> {
-    let store = Store::new(clients.table.clone(), store::table_names(settings));
-    if store.event(&DEMO_EVENT.parse()?).await?.is_some() {
-        return Ok(());
-    }
-    let (file, templates) = demo_files(data)?;
-    let file = event_file::read(&file, &templates)?;
-    event::apply(&store, &["main"], &[file], MachineClock::start().now(), event::Means::Writing, &mut io::sink()).await
 }
 
 /// The demo's event file and the folder of its templates: those of the folder this is started in, which somebody may

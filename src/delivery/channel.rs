@@ -60,6 +60,8 @@ impl HoldReason {
 /// Whether a push may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Try {
+    /// LINE, or a gateway before it, asked for some time without pushes (`Retry-After`): so much of it is left.
+    Later(Duration),
     /// The channel is held.
     No(HoldReason),
     /// The channel is held, and this push is the one that finds out whether it still must be.
@@ -74,6 +76,8 @@ pub struct Health {
     held: Option<Held>,
     failures: u32,
     failing_since: Duration,
+    /// No push before this uptime.
+    wait_until: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,9 +89,11 @@ struct Held {
 impl Health {
     /// Asks for a push. A probe is given out once per `every`.
     pub fn may_try(&mut self, now: Duration, every: Duration) -> Try {
+        let wait = self.wait_until.saturating_sub(now);
         match &mut self.held {
-            None => Try::Yes,
-            Some(held) if now < held.probe_at => Try::No(held.reason),
+            None if wait.is_zero() => Try::Yes,
+            None => Try::Later(wait),
+            Some(held) if now < held.probe_at || !wait.is_zero() => Try::No(held.reason),
             Some(held) => {
                 held.probe_at = now + every;
                 Try::Probe
@@ -98,13 +104,18 @@ impl Health {
     /// Whether a push would be tried now.
     #[must_use]
     pub fn would_try(&self, now: Duration) -> bool {
-        self.held.is_none_or(|held| now >= held.probe_at)
+        now >= self.wait_until && self.held.is_none_or(|held| now >= held.probe_at)
     }
 
-    /// LINE answered about a message: the channel is well. True if it was held.
+    /// LINE answered about a message: the channel is well, whatever one push was asked to wait. True if it was held.
     pub fn answered(&mut self) -> bool {
-        self.failures = 0;
+        (self.failures, self.wait_until) = (0, Duration::ZERO);
         self.held.take().is_some()
+    }
+
+    /// We are asked to make no push for this long.
+    pub fn wait(&mut self, now: Duration, time: Duration) {
+        self.wait_until = self.wait_until.max(now + time);
     }
 
     /// An attempt failed in a way that passes. True if the channel is held now and was not.
@@ -208,6 +219,13 @@ impl Channel {
             tracing::info!(channel = %self.name, "the channel goes on");
         }
         goes_on
+    }
+
+    /// We are asked to make no push for this long (within the bounds of [`Patience::bounded_wait`]).
+    ///
+    /// [`Patience::bounded_wait`]: super::Patience::bounded_wait
+    pub fn wait(&self, uptime: Duration, time: Duration) {
+        locked(&self.health).wait(uptime, time);
     }
 
     /// An attempt failed in a way that passes.
@@ -344,6 +362,33 @@ mod tests {
         let held = (0..60).map(|n| health.failed(at(n / 3), PROBE)).position(|held| held);
         assert_eq!(held, Some(49));
         assert_eq!(health.may_try(at(20), PROBE), Try::No(HoldReason::LineUnavailable));
+    }
+
+    #[test]
+    fn a_channel_that_is_asked_to_wait_is_tried_when_the_time_is_over_and_not_before() {
+        let mut health = Health::default();
+        health.wait(at(1), at(5));
+        health.wait(at(2), at(1));
+        assert_eq!(health.may_try(at(4), PROBE), Try::Later(at(2)));
+        assert!(!health.would_try(at(5)) && health.would_try(at(6)));
+        assert_eq!(health.may_try(at(6), PROBE), Try::Yes);
+    }
+
+    #[test]
+    fn a_push_that_goes_through_ends_the_wait_of_the_channel() {
+        let mut health = Health::default();
+        health.wait(at(1), at(5));
+        assert!(!health.answered());
+        assert_eq!(health.may_try(at(2), PROBE), Try::Yes);
+    }
+
+    #[test]
+    fn a_paused_channel_that_is_asked_to_wait_is_not_probed_meanwhile() {
+        let mut health = Health::default();
+        health.hold(HoldReason::LineUnavailable, at(0), PROBE);
+        health.wait(at(28), at(5));
+        assert_eq!(health.may_try(at(32), PROBE), Try::No(HoldReason::LineUnavailable));
+        assert_eq!(health.may_try(at(33), PROBE), Try::Probe);
     }
 
     #[test]

@@ -186,11 +186,15 @@ pub struct Tries {
     noted: bool,
     /// Whether the wait has lasted too long for the path it is on.
     pub(super) out_of_patience: bool,
+    /// No push before this uptime: the last one was asked to wait.
+    wait_until: Duration,
 }
 
 /// How one pass ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
+    /// Try again after a pause, and not before this time is over: we are asked to wait.
+    After(Duration),
     /// Try again after a pause.
     Again,
     /// Nothing more to do.

@@ -67,10 +67,30 @@ pub struct Plan {
     /// The place of this worker among those that push: who holds shards, and then who needs none. And how many they
     /// are, itself counted. One that doesn't push comes after them.
     pub place: (usize, usize),
-    /// It holds the first of all held shards: it does what one worker should do for all (listing shards, draining).
-    pub leads: bool,
+    /// Whether this worker does what one should do for all (listing shards, draining, counting).
+    pub lead: Lead,
     /// Candidates that have shown no sign of life for long.
     pub dead: Vec<WorkerId>,
+}
+
+/// Who does what one worker should do for all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lead {
+    /// This worker: it holds the first of all held shards.
+    Mine,
+    /// Another one.
+    #[default]
+    Others,
+    /// Each worker, as long as no shard is held: those that begin together all see this at first.
+    Vacant,
+}
+
+impl Lead {
+    /// Whether this worker does it.
+    #[must_use]
+    pub fn leads(self) -> bool {
+        self != Self::Others
+    }
 }
 
 impl Plan {
@@ -117,7 +137,11 @@ impl Leases {
             take,
             release,
             place: (pushing.iter().position(|worker| **worker == self.me).unwrap_or(pushing.len()), pushing.len()),
-            leads: first.is_none_or(|owner| *owner == self.me),
+            lead: match first {
+                None => Lead::Vacant,
+                Some(owner) if *owner == self.me => Lead::Mine,
+                Some(_) => Lead::Others,
+            },
             dead: self.dead(board, now),
         }
     }

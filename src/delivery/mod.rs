@@ -38,6 +38,9 @@ mod simulation;
 
 use std::{sync::Arc, time::Duration};
 
+use crate::domain::time::Timestamp;
+use crate::line::RetryAfter;
+
 pub use handler::{Delivery, DeliveryParts};
 pub use outcome::{Outcome, Tally};
 pub use worker::Worker;
@@ -97,10 +100,39 @@ impl Default for Patience {
 }
 
 impl Patience {
+    /// How long a `Retry-After` is obeyed: as long as it says, `longest_pause` (10 s) at most.
+    ///
+    /// The most is the longest that we'd wait by ourselves. It is a third of the time that a notice may wait on the
+    /// stream, so that one wrong value (a day, a date in another century) costs an attempt, and neither parks a notice
+    /// nor stalls its channel. The least is our own pause, which [`Delivery::deliver`] keeps in any case: a zero or a
+    /// date in the past speeds nothing up.
+    fn bounded_wait(&self, asked: Option<RetryAfter>, now: Timestamp) -> Duration {
+        asked.map_or(Duration::ZERO, |asked| asked.wait(now)).min(self.longest_pause)
+    }
+
     /// The pause before attempt `n` (1 = the first repetition): exponential, full jitter (AWS Architecture Blog:
     /// "Exponential Backoff And Jitter"), never zero.
     fn pause(&self, n: u32) -> Duration {
         let most = self.first_pause.saturating_mul(1 << n.saturating_sub(1).min(16)).min(self.longest_pause);
         most.mul_f64((self.chance)().clamp(0.0, 1.0)).max(Duration::from_millis(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_after_is_obeyed_for_ten_seconds_at_most() {
+        let patience = Patience::default();
+        let now: Timestamp = "2026-05-23T10:00:00.000Z".parse().unwrap();
+        let wait = |asked| patience.bounded_wait(asked, now).as_secs();
+        for (seconds, obeyed) in [(0, 0), (1, 1), (10, 10), (11, 10), (86_400, 10), (u64::MAX, 10)] {
+            assert_eq!(wait(Some(RetryAfter::Seconds(seconds))), obeyed);
+        }
+        assert_eq!(wait(Some(RetryAfter::At(now.plus_millis(3_000)))), 3);
+        assert_eq!(wait(Some(RetryAfter::At("9999-12-31T00:00:00.000Z".parse().unwrap()))), 10);
+        assert_eq!(wait(Some(RetryAfter::At(Timestamp::EPOCH))), 0);
+        assert_eq!(wait(None), 0);
     }
 }

@@ -37,11 +37,16 @@ impl Delivery {
                 return Outcome::Wait;
             }
             let limit = if call.standing.is_crowded() { limit / 10 } else { limit };
-            tries.out_of_patience = began.elapsed() >= limit;
-            if let Pass::Done(outcome) = self.pass(call, tries).await {
-                return outcome;
-            }
-            if stopped_during(patience.pause(n), stop).await {
+            tries.out_of_patience |= began.elapsed() >= limit;
+            let asked = match self.pass(call, tries).await {
+                Pass::Done(outcome) => return outcome,
+                Pass::After(wait) => wait,
+                Pass::Again => Duration::ZERO,
+            };
+            // Waiting longer than it may helps nobody: the next pass parks it.
+            tries.out_of_patience = asked > limit.saturating_sub(began.elapsed());
+            let pause = if tries.out_of_patience { Duration::ZERO } else { patience.pause(n).max(asked) };
+            if stopped_during(pause, stop).await {
                 return Outcome::Wait;
             }
         }

@@ -32,7 +32,7 @@ use crate::store::{
 
 use super::{
     Delivery, Tally,
-    lease::{Leases, Times},
+    lease::{Lead, Leases, Times},
     retry::stopped_during,
     shard::{self, Context, End, Goal, Shard},
 };
@@ -225,9 +225,10 @@ impl AtWork {
     /// Rounds until `shutdown`, or until the stream has ended and the table has another.
     async fn run(&mut self, store: &Store, shutdown: &CancellationToken) {
         let (mut tasks, mut of_leader) = (Tasks::default(), JoinSet::new());
-        let (leads, leading) = watch::channel(false);
+        let (lead, leading) = watch::channel(Lead::default());
         of_leader.spawn(drain_while(self.context.delivery.clone(), leading.clone(), shutdown.clone()));
-        of_leader.spawn(census::tell_while(self.context.delivery.clone(), leading, shutdown.clone()));
+        let round = self.context.times.round;
+        of_leader.spawn(census::report_while(self.context.delivery.clone(), leading, round, shutdown.clone()));
         let mut next_round = Instant::now();
         while !shutdown.is_cancelled() {
             let list_at = self.discoverer.next_at();
@@ -239,7 +240,7 @@ impl AtWork {
                         next_round = Instant::now();
                     }
                 }
-                () = tokio::time::sleep_until(list_at), if *leads.borrow() => {
+                () = tokio::time::sleep_until(list_at), if lead.borrow().leads() => {
                     if self.discoverer.step(&self.board).await {
                         next_round = Instant::now();
                     }
@@ -249,7 +250,7 @@ impl AtWork {
                     match self.round(&mut tasks, shutdown).await {
                         Ok(plan) => {
                             self.pulse.beats(self.context.clock.uptime(), self.context.clock.now());
-                            leads.send_if_modified(|leads| std::mem::replace(leads, plan.leads) != plan.leads);
+                            lead.send_if_modified(|lead| std::mem::replace(lead, plan.lead) != plan.lead);
                         }
                         Err(error) => {
                             let error = &error as &dyn std::error::Error;
@@ -275,15 +276,16 @@ impl AtWork {
 }
 
 /// Drains what is held, every probe and as soon as a channel goes on, while this worker leads.
-async fn drain_while(delivery: Delivery, mut leading: watch::Receiver<bool>, shutdown: CancellationToken) {
+async fn drain_while(delivery: Delivery, mut leading: watch::Receiver<Lead>, shutdown: CancellationToken) {
     loop {
+        let leads = leading.borrow_and_update().leads();
         tokio::select! {
             () = shutdown.cancelled() => return,
             () = delivery.parts.goes_on.notified() => {}
-            changed = leading.changed() => if changed.is_err() { return },
+            changed = leading.wait_for(|lead| lead.leads() != leads) => if changed.is_err() { return },
             () = tokio::time::sleep(delivery.settings().hold_probe) => {}
         }
-        if !*leading.borrow_and_update() {
+        if !leading.borrow().leads() {
             continue;
         }
         match delivery.drain(&shutdown).await {

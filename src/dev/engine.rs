@@ -122,6 +122,12 @@ impl Engine {
         format!("http://{}", self.address)
     }
 
+    /// Whether its thread still runs: it answers, if not at once.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
     /// Deletes expired items and the stream's records older than 24 hours, as AWS does in the background. The engine
     /// does this by itself every minute.
     ///

@@ -3,7 +3,12 @@
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
+use super::RetryAfter;
 use crate::domain::json::Plain;
+
+/// The header that every answer of LINE's has: an id of the request, made by LINE (Messaging API reference and LINE
+/// Login API reference, both "Response headers").
+pub(super) const REQUEST_ID: &str = "x-line-request-id";
 
 /// Longest body that is read. LINE's own answers are far below; its requests end at 2 MB.
 const LONGEST_BODY: usize = 256 * 1024;
@@ -17,6 +22,19 @@ pub(super) enum CallError {
     /// The body isn't what LINE documents.
     #[error("the answer is not what LINE documents: {0}")]
     Form(&'static str),
+    /// The caller that sent the request has gone away before the answer came.
+    #[error("the request was given up before its answer came")]
+    GivenUp,
+    /// Something between LINE and us has answered: what LINE did, if the request reached it, isn't known.
+    #[error(
+        "the answer ({status}) is not LINE's, it has no {REQUEST_ID}: look for a proxy or a login page between this machine and LINE"
+    )]
+    NotLine {
+        /// The status.
+        status: u16,
+        /// How long its sender asks to be left alone.
+        retry_after: Option<RetryAfter>,
+    },
     /// A status other than 2xx.
     #[error("LINE answered {status}: {said}")]
     Status {
@@ -24,6 +42,8 @@ pub(super) enum CallError {
         status: u16,
         /// LINE's words.
         said: String,
+        /// How long LINE asks to be left alone.
+        retry_after: Option<RetryAfter>,
     },
     /// The body is longer than anything LINE documents.
     #[error("the answer is longer than {LONGEST_BODY} bytes")]
@@ -38,14 +58,36 @@ impl CallError {
     pub(super) fn never_left(&self) -> bool {
         matches!(self, Self::Transport(error) if error.is_connect() || error.is_builder())
     }
+
+    /// How long the sender of the answer asks to be left alone.
+    pub(super) fn retry_after(&self) -> Option<RetryAfter> {
+        match self {
+            Self::NotLine { retry_after, .. } | Self::Status { retry_after, .. } => *retry_after,
+            Self::Form(_) | Self::GivenUp | Self::TooLong | Self::Transport(_) => None,
+        }
+    }
 }
 
 /// An answer whose head has arrived.
 pub(super) struct Answer(Response);
 
 impl Answer {
-    /// Sends the request and waits for the head of the answer, whatever its status.
+    /// Sends the request and waits for the head of LINE's answer, whatever its status.
+    ///
+    /// # Errors
+    ///
+    /// No answer, or one without LINE's request id. A proxy, a gateway or a login page in between answers with any
+    /// status, 200 included, so neither its status nor its body is looked at.
     pub(super) async fn to(request: RequestBuilder) -> Result<Self, CallError> {
+        let answer = Self::of_any_sender(request).await?;
+        if answer.header(REQUEST_ID).is_some_and(|id| !id.is_empty()) {
+            return Ok(answer);
+        }
+        Err(CallError::NotLine { status: answer.status(), retry_after: answer.retry_after() })
+    }
+
+    /// The same for an answer that proves itself by what it holds, whoever sent it.
+    pub(super) async fn of_any_sender(request: RequestBuilder) -> Result<Self, CallError> {
         request.send().await.map(Self).map_err(CallError::Transport)
     }
 
@@ -56,6 +98,11 @@ impl Answer {
     /// A header that is text.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         self.0.headers().get(name)?.to_str().ok().map(str::to_owned)
+    }
+
+    /// How long its sender asks to be left alone, if it says so in a way that can be read.
+    pub(super) fn retry_after(&self) -> Option<RetryAfter> {
+        RetryAfter::read(&self.header("retry-after")?)
     }
 
     /// The whole body.
@@ -84,7 +131,10 @@ impl Answer {
     pub(super) async fn success(self) -> Result<Map<String, Value>, CallError> {
         match self.status() {
             200..=299 => self.object().await,
-            status => Err(CallError::Status { status, said: self.said().await }),
+            status => {
+                let retry_after = self.retry_after();
+                Err(CallError::Status { status, said: self.said().await, retry_after })
+            }
         }
     }
 

@@ -188,7 +188,9 @@ fn bearer(token: &str, serial: u64) -> Result<Bearer, NoToken> {
 impl From<CallError> for NoToken {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Status { status, said } if (400..500).contains(&status) && status != 408 && status != 429 => {
+            CallError::Status { status, said, .. }
+                if (400..500).contains(&status) && status != 408 && status != 429 =>
+            {
                 Self::Refused { status, message: said }
             }
             error => Self::Unavailable(Arc::new(error)),

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::Platform;
+use super::{Platform, answer::REQUEST_ID};
 use crate::domain::time::{Clock, TimeSource, Timestamp};
 
 /// One request as it arrived.
@@ -31,12 +31,14 @@ pub(super) struct Asked {
 
 /// What the double does with a request.
 pub(super) enum Say {
-    /// Answers: status, headers, body.
+    /// Answers as LINE does, with a request id: status, headers, body.
     Answer(u16, Vec<(&'static str, String)>, String),
     /// Closes the connection without an answer.
     Close,
     /// Never answers.
     Hang,
+    /// A proxy answers in LINE's place, without its request id: status, headers, body.
+    Proxy(u16, Vec<(&'static str, String)>, String),
     /// Sends this and closes the connection.
     Raw(String),
     /// Sends this and then nothing more, the connection open.
@@ -52,14 +54,15 @@ impl Say {
         Self::Answer(status, Vec::new(), body.to_owned())
     }
 
-    pub(super) fn with(self, name: &'static str, value: &str) -> Self {
-        match self {
-            Self::Answer(status, mut headers, body) => {
-                headers.push((name, value.to_owned()));
-                Self::Answer(status, headers, body)
-            }
-            other => other,
+    pub(super) fn proxy(status: u16, body: &str) -> Self {
+        Self::Proxy(status, Vec::new(), body.to_owned())
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
+        if let Self::Answer(_, headers, _) | Self::Proxy(_, headers, _) = &mut self {
+            headers.push((name, value.to_owned()));
         }
+        self
     }
 }
 
@@ -119,7 +122,8 @@ fn serve(stream: &TcpStream, answers: &dyn Fn(&Asked) -> Say, log: &Mutex<Vec<As
     while let Some(asked) = read(&mut reader) {
         log.lock().unwrap().push(asked.clone());
         let (answer, open) = match answers(&asked) {
-            Say::Answer(status, headers, body) => (response(status, &headers, &body), true),
+            Say::Answer(status, headers, body) => (response(status, &with_request_id(headers), &body), true),
+            Say::Proxy(status, headers, body) => (response(status, &headers, &body), true),
             Say::Close => return,
             Say::Hang => return until_closed(stream),
             Say::Raw(text) => (text, false),
@@ -157,6 +161,14 @@ fn read(reader: &mut impl BufRead) -> Option<Asked> {
     reader.read_exact(&mut body).ok()?;
     let (method, path) = (method.to_owned(), path.to_owned());
     Some(Asked { method, path, headers, body: String::from_utf8(body).unwrap() })
+}
+
+/// Every answer of LINE's has a request id; some stories name their own.
+fn with_request_id(mut headers: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    if headers.iter().all(|(name, _)| *name != REQUEST_ID) {
+        headers.push((REQUEST_ID, "f70dd685-499a-4231-a441-f24b8d4fba21".to_owned()));
+    }
+    headers
 }
 
 fn response(status: u16, headers: &[(&str, String)], body: &str) -> String {

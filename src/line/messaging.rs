@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    Access, Cause, LineError, Platform,
-    answer::{Answer, CallError},
+    Access, Cause, LineError, Platform, RetryAfter,
+    answer::{Answer, CallError, REQUEST_ID},
     channel_token::{Bearer, ChannelToken, NoToken},
 };
 use crate::domain::{ids::LineUserId, time::Clock};
@@ -41,17 +41,26 @@ pub struct Accepted {
 /// Why a push wasn't accepted for certain, by what delivery can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// 5xx, a time-out after the request may have left, a lost connection: LINE may have accepted
-    /// it. Again with the same key.
+    /// 5xx, an answer that isn't LINE's, a time-out after the request may have left, a lost connection: LINE may have
+    /// accepted it. Again with the same key.
     #[error("LINE may have accepted the message")]
-    Ambiguous(#[source] Cause),
+    Ambiguous {
+        /// How long we are asked to wait.
+        retry_after: Option<RetryAfter>,
+        /// Why it isn't known.
+        #[source]
+        source: Cause,
+    },
     /// 429, the month's messages are used up; to be confirmed by [`Messenger::quota`]. Certainly not accepted.
     #[error("the month's messages are used up")]
     MonthlyLimit,
     /// 429, too fast. Certainly not accepted: again with the same key.
     #[error("too many messages at once")]
-    RateLimited,
-    /// Another 4xx: this message will never be accepted.
+    RateLimited {
+        /// How long we are asked to wait.
+        retry_after: Option<RetryAfter>,
+    },
+    /// Another 4xx of LINE's: this message will never be accepted.
     #[error("LINE refused the message: {status} {message}")]
     Refused {
         /// The HTTP status; 0 where no request could be made of the message.
@@ -59,7 +68,7 @@ pub enum PushError {
         /// LINE's own words, at most 500 characters.
         message: String,
     },
-    /// 401 or 403, also with a new token; or no token is issued to us. Certainly not accepted.
+    /// 401 or 403 of LINE's, also with a new token; or LINE issues no token to us. Certainly not accepted.
     #[error("LINE refused the channel: {status} {message}")]
     Unauthorized {
         /// The HTTP status; 0 where the token can't be sent at all.
@@ -70,7 +79,26 @@ pub enum PushError {
     /// The connection was never made, for the push or for the token it needs: certainly not
     /// accepted. Again with the same key.
     #[error("LINE can't be reached")]
-    Unreachable(#[source] Cause),
+    Unreachable {
+        /// How long we are asked to wait.
+        retry_after: Option<RetryAfter>,
+        /// Why not.
+        #[source]
+        source: Cause,
+    },
+}
+
+impl PushError {
+    /// How long we are asked to wait before the push is made again.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<RetryAfter> {
+        match self {
+            Self::Ambiguous { retry_after, .. }
+            | Self::RateLimited { retry_after }
+            | Self::Unreachable { retry_after, .. } => *retry_after,
+            Self::MonthlyLimit | Self::Refused { .. } | Self::Unauthorized { .. } => None,
+        }
+    }
 }
 
 /// How much the account may send this month.
@@ -172,18 +200,19 @@ impl Messenger {
     }
 }
 
-/// What the answer to a push means (LINE: "Retrying an API request", "Status codes").
+/// What LINE's answer to a push means (LINE: "Retrying an API request", "Status codes").
 async fn outcome(answer: Answer) -> Result<Accepted, PushError> {
+    let retry_after = answer.retry_after();
     match answer.status() {
-        200..=299 => Ok(accepted(answer, "x-line-request-id", Attempt::This).await),
+        200..=299 => Ok(accepted(answer, REQUEST_ID, Attempt::This).await),
         409 => Ok(accepted(answer, "x-line-accepted-request-id", Attempt::Earlier).await),
         status @ (401 | 403) => Err(PushError::Unauthorized { status, message: answer.said().await }),
-        429 => Err(too_many(&answer.said().await)),
-        // 408 comes from something between LINE and us, so it isn't LINE's word on the message.
+        429 => Err(too_many(&answer.said().await, retry_after)),
+        // 408 says that the request did not arrive whole in time, so it isn't LINE's word on the message.
         status @ (400..=407 | 410..=499) => Err(PushError::Refused { status, message: answer.said().await }),
         status => {
             let said = answer.said().await;
-            Err(PushError::Ambiguous(CallError::Status { status, said }.into()))
+            Err(CallError::Status { status, said, retry_after }.into())
         }
     }
 }
@@ -203,14 +232,20 @@ async fn accepted(answer: Answer, id_header: &str, attempt: Attempt) -> Accepted
 }
 
 /// LINE's two 429s differ in their text alone; it may change, so delivery asks the quota endpoints too.
-fn too_many(said: &str) -> PushError {
-    if said.to_ascii_lowercase().contains("monthly limit") { PushError::MonthlyLimit } else { PushError::RateLimited }
+fn too_many(said: &str, retry_after: Option<RetryAfter>) -> PushError {
+    let is_monthly = said.to_ascii_lowercase().contains("monthly limit");
+    if is_monthly { PushError::MonthlyLimit } else { PushError::RateLimited { retry_after } }
 }
 
 impl From<CallError> for PushError {
-    /// For a push that got no answer.
+    /// For a push that got no clear answer of LINE's.
     fn from(error: CallError) -> Self {
-        if error.never_left() { Self::Unreachable(error.into()) } else { Self::Ambiguous(error.into()) }
+        let retry_after = error.retry_after();
+        if error.never_left() {
+            Self::Unreachable { retry_after, source: error.into() }
+        } else {
+            Self::Ambiguous { retry_after, source: error.into() }
+        }
     }
 }
 
@@ -219,7 +254,7 @@ impl From<NoToken> for PushError {
     fn from(error: NoToken) -> Self {
         match error {
             NoToken::Refused { status, message } => Self::Unauthorized { status, message },
-            NoToken::Unavailable(error) => Self::Unreachable(error.into()),
+            NoToken::Unavailable(error) => Self::Unreachable { retry_after: error.retry_after(), source: error.into() },
         }
     }
 }

@@ -2,12 +2,24 @@
 //!
 //! Everything that LINE says is read tolerantly (it may add members, headers and types without
 //! notice, as its development guidelines say), in bounded memory and within a time-out.
+//!
+//! Only an answer with the header `x-line-request-id` is LINE's. Anything else (a proxy, a gateway, the login page of a
+//! network) has answered in its place, and what it says decides nothing:
+//!
+//! | call | an answer without the header |
+//! | --- | --- |
+//! | push | an attempt without a clear answer, whatever its status: repeated with the same retry key |
+//! | channel token | no token now: the push that needs it has not left, and is tried again; the channel is not paused |
+//! | quota, consumption | the quota is not known now |
+//! | verify | not known now whether the ID token is good: 503, not 401 |
+//! | signing keys (certs) | used, if it is a key set: no reference of LINE's describes this address, so nothing promises the header there, and to insist on it could lock everybody out. A page of another sender is no key set, and TLS keeps forged ones out |
 
 mod answer;
 mod channel_token;
 pub mod flex;
 pub mod id_token;
 pub mod messaging;
+mod retry_after;
 pub mod webhook;
 
 #[cfg(test)]
@@ -17,6 +29,7 @@ use std::{error::Error, fmt, net::IpAddr, sync::Arc, time::Duration};
 
 pub use channel_token::Access;
 use reqwest::{Client, ClientBuilder, RequestBuilder, Url, redirect};
+pub use retry_after::RetryAfter;
 
 use answer::CallError;
 
@@ -143,13 +156,16 @@ fn client(timeout: Duration, plain: bool) -> reqwest::Result<Client> {
 impl LineError {
     fn from_call(what: &'static str, error: CallError) -> Self {
         match error {
-            CallError::Status { status, said } if (400..500).contains(&status) && status != 408 && status != 429 => {
+            CallError::Status { status, said, .. }
+                if (400..500).contains(&status) && status != 408 && status != 429 =>
+            {
                 Self::Refused { status, message: said }
             }
             error @ (CallError::Form(_) | CallError::TooLong) => Self::Broken { what, source: error.into() },
-            error @ (CallError::Status { .. } | CallError::Transport(_)) => {
-                Self::Unavailable { what, source: error.into() }
-            }
+            error @ (CallError::GivenUp
+            | CallError::NotLine { .. }
+            | CallError::Status { .. }
+            | CallError::Transport(_)) => Self::Unavailable { what, source: error.into() },
         }
     }
 }

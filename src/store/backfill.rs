@@ -82,6 +82,16 @@ impl Backfill {
         self.counts
     }
 
+    /// Events that do not exist although stamps of theirs were met, in the order of their ids: without the event it is
+    /// not known how its index is spread. Those that an interrupted pass met before are not among them.
+    #[must_use]
+    pub fn missing_events(&self) -> Vec<&EventId> {
+        let missing = self.shards.iter().filter(|(_, shards)| shards.is_none());
+        let mut missing: Vec<&EventId> = missing.map(|(event_id, _)| event_id).collect();
+        missing.sort();
+        missing
+    }
+
     /// Whether everything was looked at.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -135,10 +145,7 @@ impl Backfill {
                 return Ok(None);
             }
         };
-        let Some(shards) = self.shards_of(&stamp.event_id).await? else {
-            tracing::error!(event.id = %stamp.event_id, "a stamp of an event that does not exist is left as it is");
-            return Ok(None);
-        };
+        let Some(shards) = self.shards_of(&stamp.event_id).await? else { return Ok(None) };
         let key = Gsi2Key {
             event_id: stamp.event_id.clone(),
             stamp_id: stamp.stamp_id.clone(),
@@ -154,6 +161,12 @@ impl Backfill {
             return Ok(*known);
         }
         let shards = self.store.event(event_id).await?.map(|event| event.index_shards);
+        if shards.is_none() {
+            tracing::error!(
+                event.id = %event_id,
+                "the stamps of an event that does not exist are left as they are: write it with `stamp-rally event apply`"
+            );
+        }
         self.shards.insert(event_id.clone(), shards);
         Ok(shards)
     }

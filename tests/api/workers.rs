@@ -280,3 +280,26 @@ async fn order_is_kept_per_participant_through_faults_splits_and_handovers() {
         assert_eq!(person.phone(), stamps.chain([last]).collect::<Vec<_>>());
     }
 }
+
+/// Both look at the board before either of them has a shard, as processes do that are started together.
+#[tokio::test]
+async fn of_two_workers_that_begin_together_one_counts_the_notices_and_it_counts_once() {
+    let mut house = House::open("two_begin_together").await;
+    house.clock.let_run();
+    house.settings.lease = Duration::from_secs(6);
+    house.proxy.forget_counts();
+    let (mut first, mut second, stop) = (house.worker(), house.worker(), CancellationToken::new());
+    let looks = house.proxy.hold(Calls::OperationOn("Query", "line-event-consumers"));
+    let story = async {
+        looks.has_waiting(2).await;
+        looks.release();
+        // Six rounds of a second each, and two looks of each worker in the first one.
+        until("both have looked again and again", LIMIT, async || {
+            (house.proxy.count(Calls::OperationOn("Query", "line-event-consumers")) >= 16).then_some(())
+        })
+        .await;
+        stop.cancel();
+    };
+    tokio::join!(first.run(stop.clone()), second.run(stop.clone()), story);
+    assert_eq!(house.proxy.count(Calls::Counts), 5, "one count for each special state of the one event");
+}

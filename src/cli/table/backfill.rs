@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{config::Settings, service, store};
-use crate::domain::time::MachineClock;
+use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::backfill::{Backfill, Counts, Interrupted};
 
 /// How often the numbers on the screen are renewed.
@@ -43,7 +43,7 @@ pub async fn execute(settings: &Settings, args: BackfillArgs, out: &mut impl Wri
         writeln!(out, "{}", told(pass.counts()))?;
         result?;
         if pass.counts().left > 0 {
-            bail!("some stamps are left as they are: the log names them, and a person has to look");
+            bail!(left(&pass.missing_events()));
         }
         Ok(())
     })
@@ -98,9 +98,45 @@ fn told(counts: Counts) -> String {
     std::iter::once(done).chain(more).collect::<Vec<_>>().join(", ")
 }
 
+/// Most events that are named in one line.
+const MOST_NAMED: usize = 5;
+
+/// What to do about stamps that got no keys.
+fn left(missing_events: &[&EventId]) -> String {
+    if missing_events.is_empty() {
+        return "some stamps are left as they are, and the log names them: write an event that does not exist with \
+                `stamp-rally event apply FILE`, mend an item that can't be read, then run `stamp-rally table backfill` \
+                again"
+            .to_owned();
+    }
+    let named: Vec<&str> = missing_events.iter().take(MOST_NAMED).map(|event_id| event_id.as_str()).collect();
+    let more = match missing_events.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "stamps are left as they are because their events do not exist ({}{more}): write each with `stamp-rally event \
+         apply FILE`, then run `stamp-rally table backfill` again",
+        named.join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stamps_that_are_left_come_with_the_remedy() {
+        let ids: Vec<EventId> = (1..=7).map(|n| format!("rally-{n}").parse().unwrap()).collect();
+        let missing: Vec<&EventId> = ids.iter().collect();
+        assert_eq!(
+            left(&missing[..1]),
+            "stamps are left as they are because their events do not exist (rally-1): write each with `stamp-rally event \
+             apply FILE`, then run `stamp-rally table backfill` again"
+        );
+        assert!(left(&missing).contains("(rally-1, rally-2, rally-3, rally-4, rally-5 and 2 more)"));
+        assert!(left(&[]).contains("`stamp-rally event apply FILE`"));
+    }
 
     #[test]
     fn the_rate_is_kept_over_the_whole_run() {

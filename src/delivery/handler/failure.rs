@@ -1,5 +1,7 @@
 //! What follows from a push or a store that failed.
 
+use std::time::Duration;
+
 use crate::domain::time::Timestamp;
 use crate::line::messaging::PushError;
 use crate::store::StoreError;
@@ -20,7 +22,7 @@ impl Parts {
     ) -> Result<Pass, StoreError> {
         tracing::debug!(channel = %channel.name, error = &error as &dyn std::error::Error, "a push failed");
         match error {
-            PushError::Ambiguous(_) => {
+            PushError::Ambiguous { .. } => {
                 tries.noted |= tried_at.is_some();
                 let tried_at = *tries.ambiguous.get_or_insert(tried_at.unwrap_or(began));
                 self.note_attempt(call, tries).await?;
@@ -30,7 +32,7 @@ impl Parts {
                 channel.hold(HoldReason::MonthlyLimit, self.clock.uptime());
                 self.hold_if_needed(call, tries, tried_at, HoldReason::MonthlyLimit).await
             }
-            PushError::MonthlyLimit | PushError::RateLimited | PushError::Unreachable(_) => {
+            PushError::MonthlyLimit | PushError::RateLimited { .. } | PushError::Unreachable { .. } => {
                 self.again(channel, call, tries, tried_at, &error).await
             }
             PushError::Refused { status, message } => {
@@ -57,11 +59,16 @@ impl Parts {
         &self,
         channel: &Channel,
         call: &Call,
-        tries: &Tries,
+        tries: &mut Tries,
         tried_at: Option<Timestamp>,
         error: &PushError,
     ) -> Result<Pass, StoreError> {
-        channel.failed(self.clock.uptime(), error);
+        let uptime = self.clock.uptime();
+        channel.failed(uptime, error);
+        // The notice itself waits in any case; the others of its channel only until one of them goes through.
+        let wait = self.patience.bounded_wait(error.retry_after(), self.clock.now());
+        channel.wait(uptime, wait);
+        tries.wait_until = uptime + wait;
         retries(&channel.name).increment(1);
         let too_old = self.clock.now().since(call.since) > RETRY_LIMIT;
         if tried_at.is_some() && too_old {
@@ -73,7 +80,21 @@ impl Parts {
             }
             return self.hold_if_needed(call, tries, tried_at, HoldReason::LineUnavailable).await;
         }
-        Ok(Pass::Again)
+        Ok(if wait.is_zero() { Pass::Again } else { Pass::After(wait) })
+    }
+
+    /// We are asked to make no push for this long. What can't wait so long on its path is parked.
+    pub(super) async fn later(
+        &self,
+        call: &Call,
+        tries: &Tries,
+        tried_at: Option<Timestamp>,
+        wait: Duration,
+    ) -> Result<Pass, StoreError> {
+        if tries.out_of_patience {
+            return self.hold_if_needed(call, tries, tried_at, HoldReason::LineUnavailable).await;
+        }
+        Ok(Pass::After(wait))
     }
 
     /// LINE's two 429s differ in their text alone, and a large delivery elsewhere can reserve what is left for a while:

@@ -117,10 +117,16 @@ impl Parts {
             Ok(message) => message,
             Err(verdict) => return self.park(call, tried_at, verdict).await,
         };
-        if let Try::No(reason) = channel.may_try(self.clock.uptime()) {
-            return self.hold_if_needed(call, tries, tried_at, reason).await;
+        let uptime = self.clock.uptime();
+        let wait = tries.wait_until.saturating_sub(uptime);
+        if !wait.is_zero() {
+            return self.later(call, tries, tried_at, wait).await;
         }
-        self.push(channel, call, tries, &matter, &message).await
+        match channel.may_try(uptime) {
+            Try::Later(wait) => self.later(call, tries, tried_at, wait).await,
+            Try::No(reason) => self.hold_if_needed(call, tries, tried_at, reason).await,
+            Try::Probe | Try::Yes => self.push(channel, call, tries, &matter, &message).await,
+        }
     }
 
     async fn push(
@@ -150,7 +156,7 @@ impl Parts {
             Err(error) => {
                 let mut tried_at = matter.tried_at;
                 match (noted, &error) {
-                    (Some(at), PushError::Ambiguous(_)) => tried_at = Some(at),
+                    (Some(at), PushError::Ambiguous { .. }) => tried_at = Some(at),
                     (Some(at), _) => drop(self.store.forget_attempt(&call.notice, at).await?),
                     (None, _) => {}
                 }

@@ -86,7 +86,19 @@ fn a_newcomer_gets_its_fair_share_because_the_other_hands_it_over() {
     let handed = board(shards(true), &["bob"]);
     second.observe(&handed, Duration::ZERO);
     let plan = second.plan(&handed, &held(&[]), 99, Duration::ZERO);
-    assert_eq!((taken(&plan), plan.leads), (vec!["s3", "s4"], false));
+    assert_eq!((taken(&plan), plan.lead), (vec!["s3", "s4"], Lead::Others));
+}
+
+#[test]
+fn the_holder_of_the_first_shard_leads_and_while_none_is_held_every_worker_does() {
+    let (mut leases, free) = (ann(), board(vec![item("s1", None, 0), item("s2", None, 0)], &["bob"]));
+    leases.observe(&free, Duration::ZERO);
+    assert_eq!(leases.plan(&free, &held(&[]), 99, Duration::ZERO).lead, Lead::Vacant);
+    assert_eq!(leases.plan(&free, &held(&["s1"]), 99, Duration::ZERO).lead, Lead::Mine);
+    let taken = board(vec![item("s1", Some("bob"), 1), item("s2", Some("ann"), 1)], &[]);
+    leases.observe(&taken, Duration::ZERO);
+    assert_eq!(leases.plan(&taken, &held(&["s2"]), 99, Duration::ZERO).lead, Lead::Others);
+    assert!(Lead::Mine.leads() && Lead::Vacant.leads() && !Lead::Others.leads());
 }
 
 #[test]

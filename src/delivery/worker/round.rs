@@ -68,7 +68,7 @@ impl AtWork {
         self.show_life(held.is_empty()).await?;
         let before = tally.total();
         let finished = self.read_all(tally).await;
-        if plan.leads {
+        if plan.lead.leads() {
             tally.add(&self.context.delivery.drain(&CancellationToken::new()).await?);
         }
         Ok(took > 0 || finished || tally.total() > before)

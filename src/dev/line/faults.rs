@@ -1,5 +1,8 @@
 //! Injected faults: rules that are asked for every request, decided by chance that repeats.
 
+use std::collections::BTreeMap;
+
+use actix_web::http::header::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,12 +37,15 @@ pub(super) struct Rule {
     pub(super) percent: Option<f64>,
     #[serde(default)]
     pub(super) seed: u64,
-    /// Status of `status` and `status_after_accept`.
+    /// Status of `status` and `proxy`, and of the same `_after_accept`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) code: Option<u16>,
     /// Body of the same: JSON, or a string that is sent as plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) body: Option<Value>,
+    /// Headers of the same, besides those that an answer has anyway.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) headers: BTreeMap<String, String>,
     /// `delay`: how long; `timeout_after_accept`: how long at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ms: Option<u64>,
@@ -64,6 +70,10 @@ pub(super) enum Kind {
     ExpiredToken,
     /// 429 with the monthly limit's text (the quota endpoints don't join in: set a quota for that).
     MonthlyLimit,
+    /// A proxy answers, with a status and without LINE's request id; the request doesn't reach LINE.
+    Proxy,
+    /// Done, but the answer that arrives is a proxy's.
+    ProxyAfterAccept,
     /// 429 with the rate limit's text.
     RateLimited,
     /// A status instead of doing anything.
@@ -82,11 +92,22 @@ impl Kind {
             Self::DropBefore => "drop_before",
             Self::ExpiredToken => "expired_token",
             Self::MonthlyLimit => "monthly_limit",
+            Self::Proxy => "proxy",
+            Self::ProxyAfterAccept => "proxy_after_accept",
             Self::RateLimited => "rate_limited",
             Self::Status => "status",
             Self::StatusAfterAccept => "status_after_accept",
             Self::TimeoutAfterAccept => "timeout_after_accept",
         }
+    }
+
+    /// Whether the answer is somebody else's than LINE's.
+    pub(super) fn is_of_a_proxy(self) -> bool {
+        matches!(self, Self::Proxy | Self::ProxyAfterAccept)
+    }
+
+    fn needs_code(self) -> bool {
+        self.is_of_a_proxy() || matches!(self, Self::Status | Self::StatusAfterAccept)
     }
 }
 
@@ -147,11 +168,12 @@ impl Rule {
     /// The answer that a rule gives in place of the real one.
     pub(super) fn answer(&self) -> Answer {
         let code = self.code.unwrap_or(500);
-        match &self.body {
+        let answer = match &self.body {
             Some(Value::String(text)) => Answer::text(code, text),
             Some(json) => Answer::json(code, json),
             None => Answer::message(code, default_message(code)),
-        }
+        };
+        self.headers.iter().fold(answer, |answer, (name, value)| answer.with(name, value))
     }
 
     pub(super) fn silence_ms(&self) -> u64 {
@@ -188,10 +210,20 @@ fn check(rule: &Rule) -> Result<(), String> {
         return Err("`user` is empty".to_owned());
     }
     match (rule.kind, rule.code, rule.ms) {
-        (Kind::Status | Kind::StatusAfterAccept, None, _) => Err("this kind needs `code`".to_owned()),
+        (kind, None, _) if kind.needs_code() => Err("this kind needs `code`".to_owned()),
         (_, Some(code), _) if !(200..600).contains(&code) => Err("`code` is from 200 to 599".to_owned()),
         (Kind::Delay, _, None) => Err("this kind needs `ms`".to_owned()),
-        _ => Ok(()),
+        _ => check_headers(rule),
+    }
+}
+
+fn check_headers(rule: &Rule) -> Result<(), String> {
+    let can_be_sent = |(name, value): (&String, &String)| {
+        HeaderName::try_from(name.as_str()).is_ok() && HeaderValue::try_from(value.as_str()).is_ok()
+    };
+    match rule.headers.iter().find(|header| !can_be_sent(*header)) {
+        Some((name, _)) => Err(format!("`headers`: `{name}` and its value can't be sent as a header")),
+        None => Ok(()),
     }
 }
 

@@ -31,19 +31,21 @@
 //! | `GET /control/users/{id}/phone?channel=` | `{"messages":[{"id","message","channel","kind","deliveredAt","requestId","retryKey"}]}`, in order of arrival |
 //! | `GET /control/pushes?channel=&user=&retryKey=&shown=&after=&limit=&messages=false` | everything accepted, shown or not: `{"total","shown","pushes":[{"ordinal","channel","userId","kind","requestId","retryKey","acceptedAt","shown","messages"?,"sentMessages"}]}`; `total` and `shown` count all that match; no limit unless given |
 //! | `GET /control/retry-keys?channel=` | `{"retryKeys":[{"channel","retryKey","accepted","conflicts","changedBody"}]}`: `accepted` above 1 is a double |
-//! | `GET /control/requests` | `{"endpoints":{"push":{"200":8,"409":1,"dropped":1,"timed_out":1}}}` |
+//! | `GET /control/requests` | `{"endpoints":{"push":{"200":8,"409":1,"dropped":1,"proxy_200":1,"timed_out":1}}}` |
 //! | `GET /control/requests/log?endpoint=&after=` | the latest 100,000 requests: `{"requests":[{"ordinal","endpoint","at","requestId","channel"?,"retryKey"?,"outcome","fault"?}]}` |
 //! | `POST /control/webhooks` `{"channel"?, "events": […], "batch"?: true, "duplicate"?: 0, "redelivery"?: false, "asIs"?: false, "signature"?: "right" \| "wrong" \| "missing", "secret"?, "headerCase"?: "lower" \| "title", "url"?, "rawBody"?}` | sends them: `{"deliveries":[{"status","reason","detail"?,"tookMs","events"}]}`; what an event lacks is filled in (`"userId"` is short for its source); reasons `OK`, `ERROR_STATUS_CODE`, `REQUEST_TIMEOUT` (2 s), `COULD_NOT_CONNECT` (both with status 0) |
-//! | `GET`, `PUT`, `DELETE /control/faults` `{"rules":[{"endpoint"?: "*", "kind", "code"?, "body"?, "ms"?, "channel"?, "user"?, "skip"?, "times"?, "percent"?, "seed"?}]}` | the rules, which also show `asked` and `hits`; kinds below |
+//! | `GET`, `PUT`, `DELETE /control/faults` `{"rules":[{"endpoint"?: "*", "kind", "code"?, "body"?, "headers"?: {"retry-after": "5"}, "ms"?, "channel"?, "user"?, "skip"?, "times"?, "percent"?, "seed"?}]}` | the rules, which also show `asked` and `hits`; kinds below |
 //! | `GET`, `PATCH /control/settings` `{"latencyMs"?: {"push": 50}, "ratePerSecond"?: 2000 \| null, "rateBurst"?: 2000, "clockOffsetMs"? \| "advanceMs"?, "jwksUp"?: true, "wording"?: "current" \| "documented", "unknownMembers"?: "reject" \| "ignore"}` | settings of the whole platform; shows `nowMs` and the current `kid` too |
 //! | `GET /control/channels`, `PATCH /control/channels/{name}` `{"webhookUrl"?, "quota"?, "used"?, "channelSecret"?, "accessToken"?}` | channels; null takes away |
 //! | `POST /control/channel-tokens/expire` `{"channel"?, "longLived"?: false}` | stateless tokens issued until now (of all channels if none is named) are 401, with `longLived` the long-lived one too |
 //! | `POST /control/keys/rotate` `{"keepOld"?: true}` | `{"kid"}`: a new signing key; the old ones stay published or go |
 //! | `POST /control/reset` | forgets people, phones, counts, faults and settings; keys stay |
 //!
-//! Fault kinds: `status` (`code`, `body`: JSON, or a string that is sent as text), `delay` (`ms`),
-//! `drop_before`, `drop_after_accept`, `timeout_after_accept` (silent for `ms` or two minutes, then
-//! closed), `status_after_accept`, `rate_limited`, `monthly_limit`, `expired_token`. The first rule
+//! Fault kinds: `status` (`code`, `body`: JSON, or a string that is sent as text, `headers`), `proxy`
+//! (the same, but the answer is a proxy's: the request doesn't reach LINE, and there is no
+//! `x-line-request-id`), `delay` (`ms`), `drop_before`, `drop_after_accept`, `timeout_after_accept`
+//! (silent for `ms` or two minutes, then closed), `status_after_accept`, `proxy_after_accept`,
+//! `rate_limited`, `monthly_limit`, `expired_token`. The first rule
 //! that hits decides; `delay` rules only add up. `percent` is decided by hash of (seed, place of the
 //! rule, ordinal among the requests the rule was asked for): a rule is asked only where no earlier
 //! one hit, so its percentage is of the rest.

@@ -22,6 +22,8 @@ use super::{
     tokens,
 };
 
+/// What LINE's answers are known by (both references, "Response headers").
+const REQUEST_ID: &str = "x-line-request-id";
 /// LINE's largest request (Messaging API reference, status 413).
 const LARGEST: usize = 2 * 1024 * 1024;
 /// What is read of a request at most, so that one that is too large gets its answer.
@@ -73,8 +75,9 @@ fn second_handle(stream: &rt::net::TcpStream) -> Option<std::net::TcpStream> {
 
 /// Every request comes here.
 pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Served>) -> HttpResponse {
+    let request_id = chance::request_id();
     let Ok(Ok(body)) = payload.to_bytes_limited(LARGEST_READ).await else {
-        return Answer::message(413, "Payload Too Large").into_response();
+        return Answer::message(413, "Payload Too Large").with(REQUEST_ID, &request_id).into_response();
     };
     let platform = &served.platform;
     let (endpoint, right_method) = Endpoint::find(http.method(), http.path());
@@ -85,18 +88,18 @@ pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Se
         query: http.query_string().to_owned(),
         headers: http.headers().clone(),
         body,
-        request_id: chance::request_id(),
+        request_id,
     };
     if call.path == "/control" || call.path.starts_with("/control/") {
         return either(control::answer(platform, &call).await).into_response();
     }
     match line_answer(platform, &call, right_method).await {
-        Some(answer) => answer.with("x-line-request-id", &call.request_id).into_response(),
+        Some(answer) => answer.into_response(),
         None => hang_up(&http),
     }
 }
 
-/// What LINE answers, if anything: faults first, then the endpoint. Whatever a request does is done
+/// What arrives as an answer, if anything: faults first, then the endpoint. Whatever a request does is done
 /// before the first `await`, so a client that leaves early can't undo it.
 async fn line_answer(platform: &Platform, call: &Call, right_method: bool) -> Option<Answer> {
     let Verdict { delay_ms, rule } = verdict(platform, call);
@@ -109,8 +112,16 @@ async fn line_answer(platform: &Platform, call: &Call, right_method: bool) -> Op
     answer
 }
 
-/// The answer (`None`: hang up) and how long to stay silent before it.
+/// The answer (`None`: hang up) and how long to stay silent before it. Every answer of LINE's has its request id, a
+/// proxy's has none.
 fn carry_out(platform: &Platform, call: &Call, right_method: bool, rule: Option<&Rule>) -> (Option<Answer>, u64) {
+    let (answer, silence_ms) = arriving(platform, call, right_method, rule);
+    let is_lines = !rule.is_some_and(|rule| rule.kind.is_of_a_proxy());
+    let named = |answer: Answer| if is_lines { answer.with(REQUEST_ID, &call.request_id) } else { answer };
+    (answer.map(named), silence_ms)
+}
+
+fn arriving(platform: &Platform, call: &Call, right_method: bool, rule: Option<&Rule>) -> (Option<Answer>, u64) {
     let done = || either(route(platform, call, right_method));
     let Some(rule) = rule else { return (Some(done()), 0) };
     match rule.kind {
@@ -127,8 +138,8 @@ fn carry_out(platform: &Platform, call: &Call, right_method: bool, rule: Option<
         Kind::ExpiredToken => (Some(tokens::invalid(platform)), 0),
         Kind::MonthlyLimit => (Some(Answer::message(429, super::faults::MONTHLY_LIMIT)), 0),
         Kind::RateLimited => (Some(Answer::message(429, super::faults::RATE_LIMITED)), 0),
-        Kind::Status => (Some(rule.answer()), 0),
-        Kind::StatusAfterAccept => {
+        Kind::Proxy | Kind::Status => (Some(rule.answer()), 0),
+        Kind::ProxyAfterAccept | Kind::StatusAfterAccept => {
             done();
             (Some(rule.answer()), 0)
         }
@@ -166,6 +177,7 @@ fn verdict(platform: &Platform, call: &Call) -> Verdict {
 
 fn note(platform: &Platform, call: &Call, rule: Option<&Rule>, answer: Option<&Answer>) {
     let outcome = match (answer, rule.map(|rule| rule.kind)) {
+        (Some(answer), Some(kind)) if kind.is_of_a_proxy() => format!("proxy_{}", answer.status),
         (Some(answer), _) => answer.status.to_string(),
         (None, Some(Kind::TimeoutAfterAccept)) => "timed_out".to_owned(),
         (None, _) => "dropped".to_owned(),

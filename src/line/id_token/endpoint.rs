@@ -54,7 +54,10 @@ async fn claims(answer: Answer) -> Result<Said, TokenError> {
     match answer.status() {
         200 => answer.object().await.map_err(unavailable).map(Said::from),
         400 => Err(refusal(&answer.object().await.map_err(unavailable)?)),
-        status => Err(unavailable(CallError::Status { status, said: LEFT_OUT.to_owned() })),
+        status => {
+            let retry_after = answer.retry_after();
+            Err(unavailable(CallError::Status { status, said: LEFT_OUT.to_owned(), retry_after }))
+        }
     }
 }
 

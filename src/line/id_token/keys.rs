@@ -40,6 +40,7 @@ struct LocalCopy {
     keys: HashMap<String, Arc<ParsedPublicKey>>,
     fetched_at: Option<Duration>,
     tried_at: Option<Duration>,
+    /// Why the last fetch brought nothing, if it didn't.
     failure: Option<Arc<CallError>>,
 }
 
@@ -56,15 +57,16 @@ impl KeyRing {
         Self { platform, refetch, clock, fetching: tokio::sync::Mutex::default(), copy: Mutex::default() }
     }
 
-    /// The key that a token names. `None`: LINE has no such key, as far as we could ask.
+    /// The key that a token names. `None`: LINE has no such key, by a set that was fetched within `jwks_refetch`.
     ///
-    /// An unknown `kid` waits for a fetch, unless there was one within `jwks_refetch`. An old copy
+    /// An unknown `kid` waits for a fetch, unless there was one within `jwks_refetch`, well or not. An old copy
     /// is fetched again by one caller, while the others use it as it is. A copy is kept until
     /// another takes its place, however often that fails.
     ///
     /// # Errors
     ///
-    /// Without any copy: why there is none.
+    /// For a `kid` that isn't in the copy, or without any copy: why the last fetch failed. The key may be a new one of
+    /// LINE's.
     pub(super) async fn find(&self, kid: &str) -> Result<Option<Arc<ParsedPublicKey>>, Arc<CallError>> {
         let found = self.copy().find(kid, self.clock.uptime());
         let _turn = match found {
@@ -90,7 +92,8 @@ impl KeyRing {
     async fn fetch(&self) {
         self.copy().begin(self.clock.uptime());
         let request = self.platform.get(CERTS).timeout(self.platform.patience());
-        let outcome = match Answer::to(request).await {
+        // A key set is used without LINE's request id: the table in `crate::line` says why.
+        let outcome = match Answer::of_any_sender(request).await {
             Ok(answer) => answer.success().await.and_then(|set| usable_keys(&set)),
             Err(error) => Err(error),
         };
@@ -126,10 +129,11 @@ impl LocalCopy {
     }
 
     /// Counts an attempt when it begins, so that callers who go away in the middle of one can't ask
-    /// for another each time. Without a copy that must not be: who is waiting makes the next.
+    /// for another each time. Until its end is known it counts as failed. Without a copy that must not be: who is
+    /// waiting makes the next.
     fn begin(&mut self, now: Duration) {
         if self.fetched_at.is_some() {
-            self.tried_at = Some(now);
+            (self.tried_at, self.failure) = (Some(now), Some(Arc::new(CallError::GivenUp)));
         }
     }
 
@@ -141,10 +145,13 @@ impl LocalCopy {
         }
     }
 
+    /// After a fetch that was worth it, or so soon after one that none is: the outcome of the last fetch is at most
+    /// `jwks_refetch` old.
     fn answer(&self, kid: &str) -> Result<Option<Arc<ParsedPublicKey>>, Arc<CallError>> {
-        match (&self.fetched_at, &self.failure) {
+        match (self.keys.get(kid), &self.failure) {
+            (Some(key), _) => Ok(Some(Arc::clone(key))),
             (None, Some(failure)) => Err(Arc::clone(failure)),
-            _ => Ok(self.keys.get(kid).map(Arc::clone)),
+            (None, None) => Ok(None),
         }
     }
 }

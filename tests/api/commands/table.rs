@@ -1,6 +1,7 @@
 //! `stamp-rally table create|status`.
 
 use super::*;
+use crate::house::RALLY;
 
 #[tokio::test]
 async fn tables_are_made_and_made_again_without_harm() {
@@ -46,4 +47,31 @@ async fn what_only_a_person_can_mend_is_listed_and_left() {
     // Before it the log tells each step: an index may take hours.
     let line = create.err.lines().last().unwrap();
     assert_eq!(line, "stamp-rally: the rest is left as it is: a person has to decide on it");
+}
+
+#[tokio::test]
+async fn a_backfill_before_its_event_is_applied_names_the_remedy_and_works_after_it() {
+    let desk = Desk::empty();
+    let client = Clients::at(&desk.engine_url, &Pace::request());
+    crate::tables::make_the_articles_table(&client).await;
+    desk.run(&["table", "create"]).done();
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let user = "U0123456789abcdef0123456789abcdef";
+    let put = client.table.put_item().table_name("line-event");
+    let put = put.item("PK", text(&format!("EVENT#{RALLY}#USER#{user}"))).item("SK", text("STAMP#001"));
+    let put = put.item("entityType", text("USER_STAMP")).item("eventId", text(RALLY)).item("lineUserId", text(user));
+    let put = put.item("stampId", text("001")).item("acquiredAt", text("2026-05-23T11:30:00.000Z"));
+    put.item("flexMessageSent", AttributeValue::Bool(true)).send().await.unwrap();
+
+    let early = desk.run(&["table", "backfill"]);
+    assert_eq!((early.code, early.out.contains("1 are left as they are")), (1, true), "{early:?}");
+    assert_eq!(
+        early.err.lines().last().unwrap(),
+        format!(
+            "stamp-rally: stamps are left as they are because their events do not exist ({RALLY}): write each with \
+             `stamp-rally event apply FILE`, then run `stamp-rally table backfill` again"
+        )
+    );
+    desk.apply(&desk.rally(&[])).done();
+    assert!(desk.run(&["table", "backfill"]).done().contains("1 stamps got their GSI2 keys"));
 }

@@ -4,5 +4,6 @@ mod batch;
 mod happy;
 mod held;
 pub mod house;
+mod proxies;
 mod trouble;
 mod workers;

@@ -40,12 +40,15 @@ const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
 const SHARDS: usize = 4;
 
 /// LINE's faults: of all requests 20 % end in a 500, 10 % meet the rate limit, 5 % are accepted and time out, 5 % are
-/// accepted and lose their connection. A rule is asked where no earlier one hit, so its percentage is of the rest.
-const LINE_FAULTS: [(&str, f64); 4] = [
-    ("status", 20.0),
-    ("rate_limited", 10.0 / 0.8),
-    ("timeout_after_accept", 5.0 / 0.7),
-    ("drop_after_accept", 5.0 / 0.65),
+/// accepted and lose their connection, 3 % get a login page of a proxy's with 200, 2 % are accepted and get a proxy's 404.
+/// A rule is asked where no earlier one hit, so its percentage is of the rest.
+const LINE_FAULTS: [(&str, Option<u16>, f64); 6] = [
+    ("status", Some(500), 20.0),
+    ("rate_limited", None, 10.0 / 0.8),
+    ("timeout_after_accept", None, 5.0 / 0.7),
+    ("drop_after_accept", None, 5.0 / 0.65),
+    ("proxy", Some(200), 3.0 / 0.6),
+    ("proxy_after_accept", Some(404), 2.0 / 0.57),
 ];
 
 /// Of a hundred requests to the store, so many are throttled.
@@ -134,10 +137,8 @@ impl Stage {
     async fn let_things_go_wrong(&self, seed: u64) {
         self.wire.deal(SHARDS);
         self.wire.inject(Calls::All, Fault::Throttled, Often::Percent { percent: THROTTLED, seed });
-        let rules = LINE_FAULTS.map(|(kind, percent)| {
-            let code = (kind == "status").then_some(500);
-            json!({ "kind": kind, "code": code, "percent": percent, "seed": seed })
-        });
+        let rules = LINE_FAULTS
+            .map(|(kind, code, percent)| json!({ "kind": kind, "code": code, "percent": percent, "seed": seed }));
         self.control("PUT", "/faults", &json!({ "rules": rules })).await;
         self.control("PATCH", "/settings", &json!({ "latencyMs": { "push": 20 } })).await;
     }

@@ -60,6 +60,52 @@ async fn changes_without_a_condition_are_laid_over_one_another() {
     assert_eq!((&stored["name"], &stored["timeZone"]), (&json!("夏のラリー"), &json!("Asia/Seoul")));
 }
 
+/// More at once than two: each loses against several others, and none of their attributes is lost.
+#[tokio::test]
+async fn of_twelve_changes_at_once_without_a_condition_all_are_made() {
+    let house = House::open("twelve at once").await;
+    let organiser = house.organiser();
+    let changes: Vec<Value> = (0..12)
+        .map(|number| match number % 4 {
+            0 => json!({"name": "夏のラリー"}),
+            1 => json!({"timeZone": "Asia/Seoul"}),
+            2 => json!({"liffId": "1000000001-AbcdEfgh"}),
+            _ => json!({"indexShards": 4}),
+        })
+        .collect();
+    let gate = house.wire.hold("PutItem");
+    let all_wait = async {
+        gate.has_waiting(12).await;
+        gate.release();
+    };
+    let puts = join_all(changes.iter().map(|change| organiser.put_event(RALLY, change)));
+    let (answers, ()) = tokio::join!(puts, all_wait);
+    assert_eq!(counted(answers.iter().map(|answer| answer.status), 200), 12);
+    let stored = organiser.get(&format!("/{RALLY}")).await.body;
+    for change in &changes {
+        for (name, value) in change.as_object().unwrap() {
+            assert_eq!(&stored[name], value);
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_changes_of_one_stamp_at_once_are_both_made() {
+    let house = House::open("one stamp at once").await;
+    let organiser = house.organiser();
+    let gate = house.wire.hold("PutItem");
+    let both_wait = async {
+        gate.has_waiting(2).await;
+        gate.release();
+    };
+    let (name, order) = (json!({"name": "駅前"}), json!({"order": 7}));
+    let (name, order, ()) =
+        tokio::join!(organiser.put_stamp(RALLY, "001", &name), organiser.put_stamp(RALLY, "001", &order), both_wait);
+    assert_eq!((name.status, order.status), (200, 200));
+    let stored = organiser.get(&format!("/{RALLY}/stamps/001")).await.body;
+    assert_eq!((&stored["name"], &stored["order"]), (&json!("駅前"), &json!(7)));
+}
+
 #[tokio::test]
 async fn of_many_who_make_the_same_event_one_does() {
     let house = House::empty("one makes").await;

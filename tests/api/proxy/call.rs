@@ -13,14 +13,17 @@ pub struct Call {
     pub table: Option<String>,
     /// The index a Query or Scan reads.
     pub index: Option<String>,
+    /// Whether a Query or Scan asks for a number alone.
+    pub counts: bool,
 }
 
-/// `Query line-event/GSI1`
+/// `Query line-event/GSI1`, `Query line-event/GSI1 (count)`
 impl fmt::Display for Call {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.operation)?;
         self.table.iter().try_for_each(|table| write!(out, " {table}"))?;
-        self.index.iter().try_for_each(|index| write!(out, "/{index}"))
+        self.index.iter().try_for_each(|index| write!(out, "/{index}"))?;
+        if self.counts { out.write_str(" (count)") } else { Ok(()) }
     }
 }
 
@@ -29,6 +32,8 @@ impl fmt::Display for Call {
 pub enum Calls {
     /// Every one.
     All,
+    /// Reads that ask for a number alone.
+    Counts,
     /// Reads of this index.
     Index(&'static str),
     /// This operation, whatever its table.
@@ -50,6 +55,7 @@ impl Calls {
     pub(super) fn include(self, call: &Call) -> bool {
         match self {
             Self::All => true,
+            Self::Counts => call.counts,
             Self::Index(index) => call.index.as_deref() == Some(index),
             Self::Operation(operation) => call.operation == operation,
             Self::OperationOn(operation, table) => call.operation == operation && call.table.as_deref() == Some(table),
@@ -65,6 +71,7 @@ impl Call {
         struct Names {
             table_name: Option<String>,
             index_name: Option<String>,
+            select: Option<String>,
         }
         // DynamoDB_20120810.PutItem
         let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
@@ -73,6 +80,7 @@ impl Call {
             operation: target.rsplit('.').next().unwrap_or_default().to_owned(),
             table: names.table_name,
             index: names.index_name,
+            counts: names.select.as_deref() == Some("COUNT"),
         }
     }
 }

@@ -37,6 +37,9 @@ async fn while_the_endpoint_is_down_known_tokens_go_on_and_new_ones_wait() {
         json!({"endpoint": "verify", "kind": "status", "code": 429}),
         json!({"endpoint": "verify", "kind": "status", "code": 400, "body": "<html>"}),
         json!({"endpoint": "verify", "kind": "status", "code": 200, "body": "<html>"}),
+        json!({"endpoint": "verify", "kind": "proxy", "code": 200, "body": "<html>"}),
+        json!({"endpoint": "verify", "kind": "proxy", "code": 400, "body": {"error": "invalid_request"}}),
+        json!({"endpoint": "verify", "kind": "proxy", "code": 401}),
         json!({"endpoint": "verify", "kind": "drop_before"}),
     ] {
         let house = House::fitted("endpoint down", endpoint()).await;

@@ -77,11 +77,51 @@ async fn while_the_keys_cant_be_fetched_the_known_ones_go_on_serving() {
         house.pass(Duration::from_hours(1)).await;
         house.person(&format!("{hours}時")).register().await.is(201);
         hanako.again().register().await.is(200);
-        hanako.minted(&json!({"kid": "ff"})).await.card().await.refuses(401, "token_invalid");
+        hanako.minted(&json!({"kid": "ff"})).await.card().await.refuses(503, "line_unavailable");
     }
     let asked = house.asked_of_line("certs").await;
     assert!((4..=7).contains(&asked), "asked {asked} times in three hours");
     house.close().await;
+}
+
+/// LINE has a new key, and the set can't be had: the page must not send people to log in again and again.
+#[tokio::test]
+async fn while_the_keys_cant_be_fetched_a_new_key_is_not_known_to_be_wrong() {
+    for fault in [
+        json!({"endpoint": "certs", "kind": "status", "code": 500}),
+        json!({"endpoint": "certs", "kind": "status", "code": 200, "body": "<html>"}),
+        json!({"endpoint": "certs", "kind": "status", "code": 200, "body": {"keys": []}}),
+        json!({"endpoint": "certs", "kind": "proxy", "code": 200, "body": "<html>"}),
+        json!({"endpoint": "certs", "kind": "drop_before"}),
+        json!({"endpoint": "certs", "kind": "timeout_after_accept"}),
+    ] {
+        let house = House::open("new key, no set").await;
+        let hanako = house.hanako();
+        hanako.register().await.is(201);
+        house.control(Method::POST, "/keys/rotate", &json!({})).await.is(200);
+        house.line_faults(json!([fault])).await;
+        let taro = house.person("太郎");
+        house.pass(Duration::from_secs(29)).await;
+        taro.register().await.refuses(401, "token_invalid");
+        assert_eq!(house.asked_of_line("certs").await, 1, "the keys were fetched just now");
+        house.pass(Duration::from_secs(1)).await;
+        let all = futures_util::future::join_all((0..10).map(|_| taro.register())).await;
+        for refused in all {
+            let refused = refused.refuses(503, "line_unavailable");
+            assert_eq!(refused.header("retry-after"), "2");
+        }
+        hanako.again().minted(&json!({"kid": "ff"})).await.card().await.refuses(503, "line_unavailable");
+        hanako.card().await.is(200);
+        assert_eq!(house.asked_of_line("certs").await, 2, "one fetch, although it failed");
+        house.line_faults(json!([])).await;
+        house.pass(Duration::from_secs(29)).await;
+        taro.register().await.refuses(503, "line_unavailable");
+        house.pass(Duration::from_secs(1)).await;
+        taro.register().await.is(201);
+        hanako.minted(&json!({"kid": "ff"})).await.card().await.refuses(401, "token_invalid");
+        assert_eq!(house.asked_of_line("certs").await, 3);
+        house.close().await;
+    }
 }
 
 #[tokio::test]

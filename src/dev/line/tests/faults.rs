@@ -69,6 +69,40 @@ async fn an_accepted_message_can_be_answered_with_an_error() {
 }
 
 #[tokio::test]
+async fn a_proxy_can_answer_in_lines_place() {
+    let desk = Desk::open();
+    let hanako = desk.hanako().await;
+    let page = "<html>Log in to go on</html>";
+    desk.faults(json!([
+        { "endpoint": "push", "kind": "proxy", "code": 200, "body": page, "times": 1 },
+        { "endpoint": "push", "kind": "proxy_after_accept", "code": 502, "times": 1 },
+    ]))
+    .await;
+    let got = desk.push(&hanako, Some(KEY)).await;
+    assert_eq!((got.status, got.request_id, got.text.as_str()), (200, None, page));
+    assert!(desk.phone(&hanako).await.is_empty(), "LINE has seen nothing of it");
+    let got = desk.push(&hanako, Some(KEY)).await;
+    assert_eq!((got.status, got.request_id), (502, None));
+    assert_eq!(desk.phone(&hanako).await.len(), 1);
+    let got = desk.push(&hanako, Some(KEY)).await;
+    assert!(got.status == 409 && got.request_id.is_some());
+    let counts = desk.get("/control/requests").await.json()["endpoints"]["push"].clone();
+    assert_eq!(counts, json!({ "409": 1, "proxy_200": 1, "proxy_502": 1 }));
+}
+
+#[tokio::test]
+async fn an_answer_can_have_other_headers_too() {
+    let desk = Desk::open();
+    let hanako = desk.hanako().await;
+    for kind in ["status", "proxy"] {
+        let headers = json!({ "retry-after": "7" });
+        desk.faults(json!([{ "endpoint": "push", "kind": kind, "code": 503, "headers": headers }])).await;
+        let answer = desk.push_request(&hanako, None, &json!([text("一")])).send().await.unwrap();
+        assert_eq!(answer.headers()["retry-after"], "7");
+    }
+}
+
+#[tokio::test]
 async fn limits_and_expired_tokens_can_be_pretended() {
     let desk = Desk::open();
     let hanako = desk.hanako().await;
@@ -161,6 +195,8 @@ async fn impossible_rules_are_refused_and_change_nothing() {
     for (rule, why) in [
         (json!({ "endpoint": "pusj", "kind": "drop_before" }), "rules[0]: no endpoint `pusj`"),
         (json!({ "kind": "status" }), "rules[0]: this kind needs `code`"),
+        (json!({ "kind": "proxy" }), "rules[0]: this kind needs `code`"),
+        (json!({ "kind": "proxy", "code": 200, "headers": { "a b": "" } }), "rules[0]: `headers`: `a b` and its value"),
         (json!({ "kind": "status", "code": 99 }), "rules[0]: `code` is from 200 to 599"),
         (json!({ "kind": "drop_before", "percent": 101 }), "rules[0]: percent is from 0 to 100"),
         (json!({ "kind": "drop" }), "the body can't be read: unknown variant `drop`"),

@@ -150,6 +150,16 @@ async fn an_answer_that_says_nothing_about_the_token_leaves_it_open() {
 }
 
 #[tokio::test]
+async fn what_a_proxy_answers_about_a_token_leaves_it_open() {
+    let good = hanako().to_string();
+    let expired = json!({"error": "invalid_request", "error_description": "IdToken expired."}).to_string();
+    for (status, body) in [(200, good), (400, expired), (400, "{}".to_owned()), (401, "{}".to_owned())] {
+        let outcome = Asking::line(move || Say::proxy(status, &body)).verify().await;
+        assert!(matches!(outcome, Err(TokenError::Unavailable(_))), "{status}: {outcome:?}");
+    }
+}
+
+#[tokio::test]
 async fn line_is_asked_once_about_a_token() {
     let asking = Asking::says(hanako());
     let token = asking.signer.token(&hanako());

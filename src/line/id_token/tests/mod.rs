@@ -147,6 +147,7 @@ struct Story {
 #[derive(Clone)]
 enum Keys {
     Down,
+    Proxy(u16, String),
     Set(Value),
     Text(u16, String),
     Unheard,
@@ -163,6 +164,7 @@ impl Story {
         let said = Arc::clone(&keys);
         let line = Double::start(move |_: &Asked| match said.lock().unwrap().clone() {
             Keys::Down => Say::Close,
+            Keys::Proxy(status, text) => Say::proxy(status, &text),
             Keys::Set(set) => Say::json(200, &set),
             Keys::Text(status, text) => Say::text(status, &text),
             Keys::Unheard => Say::Hang,

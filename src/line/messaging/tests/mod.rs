@@ -101,6 +101,12 @@ async fn a_quota_that_is_not_told_says_what_can_be_done() {
 }
 
 #[tokio::test]
+async fn a_quota_that_a_proxy_tells_is_not_lines() {
+    let line = Double::start(|_| Say::proxy(200, r#"{"type": "limited", "value": 0, "totalUsage": 0}"#));
+    assert!(matches!(long_lived(line.platform()).quota().await, Err(LineError::Unavailable { .. })));
+}
+
+#[tokio::test]
 async fn no_error_and_no_debug_shows_a_token_a_secret_or_a_message() {
     let answers: [fn(&Asked) -> Say; 5] = [
         |_| Say::Close,

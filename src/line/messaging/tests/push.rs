@@ -35,14 +35,15 @@ async fn a_2xx_is_accepted_whatever_its_body_says() {
     let broken =
         || Say::Raw("HTTP/1.1 200 OK\r\nx-line-request-id: req-1\r\ncontent-length: 50\r\n\r\n{\"se".to_owned());
     assert_eq!(push_answered(broken).await.unwrap().request_id.as_deref(), Some("req-1"));
-    let endless = || Say::RawAndHang("HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"se".to_owned());
+    let endless =
+        || Say::RawAndHang("HTTP/1.1 200 OK\r\nx-line-request-id: req-1\r\ncontent-length: 50\r\n\r\n{\"se".to_owned());
     assert!(push_answered(endless).await.is_ok());
 }
 
 #[tokio::test]
 async fn where_nobody_listens_the_push_certainly_never_left() {
     let failed = push(&long_lived(nobody())).await.unwrap_err();
-    assert!(matches!(failed, PushError::Unreachable(_)), "{failed:?}");
+    assert!(matches!(failed, PushError::Unreachable { .. }), "{failed:?}");
     assert!(failed.source().is_some());
 }
 
@@ -50,7 +51,7 @@ async fn where_nobody_listens_the_push_certainly_never_left() {
 async fn a_connection_lost_after_the_push_left_is_ambiguous() {
     let broken_head = || Say::Raw("HTTP/1.1 2".to_owned());
     for failed in [push_answered(|| Say::Close).await, push_answered(broken_head).await] {
-        assert!(matches!(failed, Err(PushError::Ambiguous(_))), "{failed:?}");
+        assert!(matches!(failed, Err(PushError::Ambiguous { .. })), "{failed:?}");
     }
 }
 
@@ -60,7 +61,7 @@ async fn a_connection_that_line_closed_meanwhile_is_not_written_to_twice() {
     let messenger = long_lived(line.platform());
     // The first call leaves a connection in the pool; the push takes it, and it breaks after the push left.
     assert!(messenger.quota().await.is_err());
-    assert!(matches!(push(&messenger).await, Err(PushError::Ambiguous(_))));
+    assert!(matches!(push(&messenger).await, Err(PushError::Ambiguous { .. })));
     assert_eq!(line.count(PUSH), 1);
 }
 
@@ -68,7 +69,7 @@ async fn a_connection_that_line_closed_meanwhile_is_not_written_to_twice() {
 async fn a_push_without_an_answer_in_time_is_ambiguous() {
     let line = Double::start(|_| Say::Hang);
     let failed = push(&long_lived(line.platform_within(Duration::from_millis(200)))).await.unwrap_err();
-    assert!(matches!(failed, PushError::Ambiguous(_)), "{failed:?}");
+    assert!(matches!(failed, PushError::Ambiguous { .. }), "{failed:?}");
 }
 
 #[tokio::test]
@@ -76,7 +77,36 @@ async fn what_is_not_lines_word_on_the_message_is_ambiguous() {
     for status in [500, 502, 503, 504, 301, 302, 408] {
         let elsewhere = move || Say::text(status, "<html>").with("location", "http://127.0.0.1:1/");
         let failed = push_answered(elsewhere).await;
-        assert!(matches!(failed, Err(PushError::Ambiguous(_))), "{status}: {failed:?}");
+        assert!(matches!(failed, Err(PushError::Ambiguous { .. })), "{status}: {failed:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_lines_request_id_is_ambiguous_whatever_its_status() {
+    for status in [200, 204, 302, 400, 401, 403, 404, 407, 409, 413, 425, 429, 451, 500, 503, 511] {
+        let line = Double::start(move |_| Say::proxy(status, "<html>Log in to go on</html>"));
+        let failed = push(&long_lived(line.platform())).await.unwrap_err();
+        assert!(matches!(failed, PushError::Ambiguous { .. }), "{status}: {failed:?}");
+        assert!(shown(&failed).contains("not LINE's"), "{failed:?}");
+        assert_eq!(line.count(PUSH), 1);
+    }
+    let accepted_elsewhere = || Say::proxy(409, "{}").with("x-line-accepted-request-id", "req-1");
+    assert!(matches!(push_answered(accepted_elsewhere).await, Err(PushError::Ambiguous { .. })));
+    let without_a_value = || Say::proxy(200, "{}").with("x-line-request-id", "");
+    assert!(matches!(push_answered(without_a_value).await, Err(PushError::Ambiguous { .. })));
+}
+
+#[tokio::test]
+async fn a_retry_after_comes_with_the_failure_of_line_and_of_a_proxy() {
+    let answers: [fn() -> Say; 4] =
+        [|| Say::text(429, "{}"), || Say::text(503, ""), || Say::proxy(503, ""), || Say::proxy(200, "<html>")];
+    for answer in answers {
+        let failed = push_answered(move || answer().with("retry-after", "7")).await.unwrap_err();
+        assert_eq!(failed.retry_after(), Some(RetryAfter::Seconds(7)), "{failed:?}");
+        let failed = push_answered(move || answer().with("retry-after", "Sat, 23 May 2026 11:30:20 GMT")).await;
+        let at = RetryAfter::At("2026-05-23T11:30:20.000Z".parse().unwrap());
+        assert_eq!(failed.unwrap_err().retry_after(), Some(at));
+        assert_eq!(push_answered(answer).await.unwrap_err().retry_after(), None);
     }
 }
 
@@ -88,8 +118,11 @@ async fn the_two_429s_are_told_apart_and_anything_unclear_is_the_rate() {
     };
     assert!(matches!(answered("You have reached your monthly limit.").await, PushError::MonthlyLimit));
     assert!(matches!(answered("Monthly Limit reached").await, PushError::MonthlyLimit));
-    assert!(matches!(answered("The API rate limit has been exceeded. Try again later.").await, PushError::RateLimited));
-    assert!(matches!(push_answered(|| Say::text(429, "<html>")).await, Err(PushError::RateLimited)));
+    assert!(matches!(
+        answered("The API rate limit has been exceeded. Try again later.").await,
+        PushError::RateLimited { .. }
+    ));
+    assert!(matches!(push_answered(|| Say::text(429, "<html>")).await, Err(PushError::RateLimited { .. })));
 }
 
 #[tokio::test]

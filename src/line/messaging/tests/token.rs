@@ -111,12 +111,37 @@ async fn without_a_token_the_push_certainly_never_left() {
     for answer in answers {
         let line = Double::start(move |_| answer());
         let failed = push(&stateless(line.platform(), &HandClock::start())).await.unwrap_err();
-        assert!(matches!(failed, PushError::Unreachable(_)), "{failed:?}");
+        assert!(matches!(failed, PushError::Unreachable { .. }), "{failed:?}");
         assert_eq!((line.count(ISSUE), line.count(PUSH)), (1, 0));
     }
     let line = Double::start(|_| Say::Hang);
     let hasty = line.platform_within(Duration::from_millis(200));
-    assert!(matches!(push(&stateless(hasty, &HandClock::start())).await, Err(PushError::Unreachable(_))));
+    assert!(matches!(push(&stateless(hasty, &HandClock::start())).await, Err(PushError::Unreachable { .. })));
+}
+
+#[tokio::test]
+async fn a_proxy_that_answers_for_a_token_says_nothing_about_the_channel() {
+    for status in [200, 400, 401, 403, 404, 407] {
+        let granted = json!({"access_token": "of-a-proxy", "expires_in": 900}).to_string();
+        let line = Double::start(move |_| Say::proxy(status, &granted).with("retry-after", "3"));
+        let failed = push(&stateless(line.platform(), &HandClock::start())).await.unwrap_err();
+        assert!(matches!(failed, PushError::Unreachable { .. }), "{status}: {failed:?}");
+        assert_eq!(failed.retry_after(), Some(RetryAfter::Seconds(3)));
+        assert_eq!((line.count(ISSUE), line.count(PUSH)), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_proxys_401_costs_no_token() {
+    for status in [401, 403] {
+        let line = issuing(move |_| Say::proxy(status, "<html>"));
+        let messenger = stateless(line.platform(), &HandClock::start());
+        for _ in 0..2 {
+            assert!(matches!(push(&messenger).await, Err(PushError::Ambiguous { .. })));
+            assert!(matches!(messenger.quota().await, Err(LineError::Unavailable { .. })));
+        }
+        assert_eq!((line.count(ISSUE), line.count(PUSH), line.count(QUOTA)), (1, 2, 2));
+    }
 }
 
 #[tokio::test]
@@ -147,7 +172,7 @@ async fn pushes_that_waited_for_a_failing_token_call_do_not_repeat_it_each() {
     let line = Double::start(|_| Say::text(503, ""));
     let messenger = stateless(line.platform(), &HandClock::start());
     let outcomes = join_all((0..100).map(|_| push(&messenger))).await;
-    assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(PushError::Unreachable(_)))));
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(PushError::Unreachable { .. }))));
     assert_eq!(line.count(ISSUE), 1);
     // The next push asks anew.
     assert!(push(&messenger).await.is_err());
