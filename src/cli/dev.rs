@@ -149,8 +149,9 @@ fn start_line(command: &DevArgs, settings: &Settings, listener: TcpListener) -> 
 
 fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
     let listener = service::listen(command.engine, "`stamp-rally dev --engine ADDRESS`")?;
-    tracing::info!(data = %command.data.display(), "opening the data of the embedded engine");
-    Ok(Engine::start(listener, Storage::File(command.data.join("engine.db")))?)
+    let engine = Engine::start(listener, Storage::File(command.data.join("engine.db")))?;
+    tracing::info!(data = %command.data.display(), "opened the data of the embedded engine");
+    Ok(engine)
 }
 
 /// The demo's event file and the folder of its templates: those of the folder this is started in, which somebody may

@@ -158,7 +158,7 @@ impl Store {
     pub async fn events(&self, wanted: &Wanted) -> Result<Page<Event>, StoreError> {
         let range = SortKeys::within(Span::default());
         let merge = self.merge(Index::Gsi1, vec![keys::events_partition()], range, wanted.direction);
-        self.page(merge, wanted, |item| items::decode_as(item)).await
+        self.page(merge, wanted, items::decode_as).await
     }
 
     /// The facts of an event whose notices are in a special state, by the time they got there.
@@ -237,14 +237,14 @@ fn user_of(event_id: &EventId, item: Item) -> Result<User, Unreadable> {
 
 /// A holder, out of the keys alone: there is nothing else in that index.
 fn holder(event_id: &EventId, stamp_id: &StampId, item: &Item) -> Result<Holder, Unreadable> {
-    let [pk, sk, gsi2_pk, gsi2_sk] = ["PK", "SK", "GSI2PK", "GSI2SK"].map(|name| merge::string(item, name));
+    let [pk, sk, listed_in, listed_at] = ["PK", "SK", "GSI2PK", "GSI2SK"].map(|name| merge::string(item, name));
     let fact = match ItemKey::parse(pk, sk) {
         Some(ItemKey::Notice(NoticeId { event_id: event, line_user_id, key: NoticeKey::Stamp(stamp) })) => {
             (event == *event_id && stamp == *stamp_id).then_some(line_user_id)
         }
         _ => None,
     };
-    let listed = Gsi2Key::parse(gsi2_pk, gsi2_sk).filter(|key| fact.as_ref() == Some(&key.line_user_id));
+    let listed = Gsi2Key::parse(listed_in, listed_at).filter(|key| fact.as_ref() == Some(&key.line_user_id));
     let holder = listed.map(|key| Holder { line_user_id: key.line_user_id, acquired_at: key.acquired_at });
     holder.ok_or_else(|| Unreadable {
         pk: pk.to_owned(),

@@ -33,9 +33,10 @@ pub enum Replaced {
 }
 
 /// What is stored of a setting.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Stored<T, R> {
-    /// Nothing: the default.
+    /// Nothing.
+    #[default]
     Absent,
     /// All of it.
     Readable(T),
@@ -51,12 +52,6 @@ pub struct Remains<R> {
     /// What is wrong with it.
     pub unreadable: Unreadable,
     item: Item,
-}
-
-impl<T, R> Default for Stored<T, R> {
-    fn default() -> Self {
-        Self::Absent
-    }
 }
 
 impl<T, R> Stored<T, R> {

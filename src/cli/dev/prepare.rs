@@ -162,11 +162,11 @@ mod tests {
         });
         story.prepares().await.unwrap();
         let engine = late.join().unwrap();
-        let store =
-            Store::new(Clients::at(&engine.endpoint_url(), &unhurried()).table, store::table_names(&story.settings));
+        let table = Clients::at(&engine.endpoint_url(), &unhurried()).table;
+        let seeded = Store::new(table, store::table_names(&story.settings));
         let demo = DEMO_EVENT.parse().unwrap();
-        assert!(store.event(&demo).await.unwrap().is_some());
-        assert_eq!(store.masters(&demo).await.unwrap().len(), 2);
+        assert!(seeded.event(&demo).await.unwrap().is_some());
+        assert_eq!(seeded.masters(&demo).await.unwrap().readable.len(), 2);
     }
 
     #[tokio::test]

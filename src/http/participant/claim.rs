@@ -17,17 +17,23 @@ pub(super) enum Found {
     /// They don't have the stamp.
     Nothing,
     /// They have it.
-    Stamp(Recorded<UserStamp>),
+    Stamp(Box<Recorded<UserStamp>>),
     /// They have it, as the item's key says; nothing else of it can be read.
     Unreadable,
 }
 
 impl Found {
+    fn of(stamp: Recorded<UserStamp>) -> Self {
+        Self::Stamp(Box::new(stamp))
+    }
+
     /// What a card shows of it.
     pub(super) fn acquisition(&self) -> Acquisition<'_> {
         match self {
             Self::Nothing => Acquisition::None,
-            Self::Stamp(Recorded::Before(stamp) | Recorded::Now(stamp)) => Acquisition::Read(stamp),
+            Self::Stamp(recorded) => match &**recorded {
+                Recorded::Before(stamp) | Recorded::Now(stamp) => Acquisition::Read(stamp),
+            },
             Self::Unreadable => Acquisition::Unreadable,
         }
     }
@@ -44,7 +50,7 @@ impl Found {
 /// A stamp that was looked up. An item that can't be read is in the way of a second acquisition all the same.
 pub(super) fn found(looked_up: Result<Option<UserStamp>, StoreError>) -> Result<Found, ApiError> {
     match looked_up {
-        Ok(stamp) => Ok(stamp.map_or(Found::Nothing, |stamp| Found::Stamp(Recorded::Before(stamp)))),
+        Ok(stamp) => Ok(stamp.map_or(Found::Nothing, |stamp| Found::of(Recorded::Before(stamp)))),
         Err(StoreError::Unreadable(_)) => Ok(Found::Unreadable),
         Err(error) => Err(error.into()),
     }
@@ -90,7 +96,7 @@ pub(super) async fn claim(app: &App, event: &Event, master: &StampMaster, claim:
         Ok(stamp) => {
             ensure_registered(app, event, claim, &stamp).await?;
             match app.store.acquire(&stamp, event.index_shards).await {
-                Ok(stamp) => Ok(Found::Stamp(stamp)),
+                Ok(stamp) => Ok(Found::of(stamp)),
                 Err(StoreError::Unreadable(_)) => Ok(Found::Unreadable),
                 Err(error) => Err(error.into()),
             }
@@ -122,11 +128,11 @@ async fn held(
     claim: &Claim,
     refusal: Refusal,
 ) -> Result<Found, ApiError> {
-    match found(app.store.stamp(&event.event_id, &claim.line_user_id, &master.stamp_id).await)? {
-        Found::Stamp(Recorded::Before(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => {
-            Ok(Found::Stamp(Recorded::Now(stamp)))
-        }
-        Found::Nothing => Err(refusal.into()),
-        found => Ok(found),
+    match app.store.stamp(&event.event_id, &claim.line_user_id, &master.stamp_id).await {
+        Ok(Some(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => Ok(Found::of(Recorded::Now(stamp))),
+        looked_up => match found(looked_up)? {
+            Found::Nothing => Err(refusal.into()),
+            found => Ok(found),
+        },
     }
 }

@@ -105,7 +105,7 @@ async fn waits(story: &'static str, retry_after: &str, seconds: u64) {
     worker.run_until_idle().await.unwrap();
     taro.acquires("001").await;
     // A second has passed for Taro's stamp.
-    house.pass(Duration::from_secs(seconds - 1) - Duration::from_millis(1));
+    house.pass(Duration::from_millis((seconds - 1) * 1000 - 1));
     worker.run_until_idle().await.unwrap();
     assert_eq!(house.pushes().await.values().sum::<u64>(), 1, "{retry_after}: no push meanwhile");
     for person in [&hanako, &taro] {
