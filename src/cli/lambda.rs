@@ -50,7 +50,7 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     refuse_elsewhere()?;
     let parts = service::Service::of(&settings)?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
-    let delivery = parts.delivery(&service::store(&settings, &clients), patience())?;
+    let delivery = parts.delivery(&parts.store(&clients), patience())?;
     let share = settings.delivery.pushes_per_second / args.instances;
     delivery.set_share(share.max(1), Duration::ZERO);
     let function = Function {

@@ -26,6 +26,7 @@ use crate::store::{
     progress::WorkerId,
     rallies::Rallies,
     table::{self, Difference, TableNames, TableReport},
+    unreadable::Reported,
 };
 
 use super::{
@@ -42,6 +43,7 @@ pub struct Service<'a> {
     platform: Platform,
     clock: Clock,
     metrics: PrometheusHandle,
+    reported: Reported,
 }
 
 impl<'a> Service<'a> {
@@ -53,12 +55,12 @@ impl<'a> Service<'a> {
         let platform =
             Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
         let metrics = metrics::recorder().context("metrics")?;
-        Ok(Self { settings, platform, clock: MachineClock::start(), metrics })
+        Ok(Self { settings, platform, clock: MachineClock::start(), metrics, reported: Reported::default() })
     }
 
     /// The HTTP server's parts.
     pub fn app(&self, clients: &Clients) -> anyhow::Result<http::App> {
-        let store = store(self.settings, clients);
+        let store = self.store(clients);
         Ok(http::App::new(http::Parts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             store,
@@ -71,12 +73,19 @@ impl<'a> Service<'a> {
         }))
     }
 
+    /// The one table. What one of this process's stores has logged, the others don't log again.
+    #[must_use]
+    pub fn store(&self, clients: &Clients) -> Store {
+        Store::new(clients.table.clone(), super::store::table_names(self.settings))
+            .reporting_with(self.reported.clone())
+    }
+
     /// What operators are answered from by a process that only consumes.
     #[must_use]
     pub fn ops(&self, clients: &Clients, worker: &Worker) -> http::Ops {
         let (pulse, clock) = (worker.pulse(), self.clock.clone());
         http::Ops {
-            store: store(self.settings, clients),
+            store: self.store(clients),
             metrics: self.metrics.clone(),
             clock: self.clock.clone(),
             consumes: Some(Arc::new(move || pulse.is_felt(clock.uptime()))),
@@ -85,7 +94,7 @@ impl<'a> Service<'a> {
 
     /// The consumer of the table's stream.
     pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
-        let store = store(self.settings, clients);
+        let store = self.store(clients);
         let delivery = self.delivery(&store, Patience::default())?;
         Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
     }
@@ -135,12 +144,6 @@ impl<'a> Service<'a> {
         let channels = self.settings.line.channels.iter();
         channels.map(|(name, channel)| Ok((name.parse()?, part(channel)?))).collect()
     }
-}
-
-/// The one table.
-#[must_use]
-pub fn store(settings: &Settings, clients: &Clients) -> Store {
-    Store::new(clients.table.clone(), super::store::table_names(settings))
 }
 
 /// What chooses the server's address.

@@ -50,14 +50,20 @@ pub use table::TableNames;
 pub struct Store {
     client: aws_sdk_dynamodb::Client,
     tables: std::sync::Arc<TableNames>,
-    reported: std::sync::Arc<unreadable::Reported>,
+    reported: unreadable::Reported,
 }
 
 impl Store {
     /// The store behind a client.
     #[must_use]
     pub fn new(client: aws_sdk_dynamodb::Client, tables: TableNames) -> Self {
-        Self { client, tables: std::sync::Arc::new(tables), reported: std::sync::Arc::default() }
+        Self { client, tables: std::sync::Arc::new(tables), reported: unreadable::Reported::default() }
+    }
+
+    /// Remembers together with others which items were logged as unreadable: one memory for a process.
+    #[must_use]
+    pub fn reporting_with(self, reported: unreadable::Reported) -> Self {
+        Self { reported, ..self }
     }
 
     /// The same store over connections of its own.

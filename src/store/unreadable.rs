@@ -6,7 +6,7 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use lru::LruCache;
@@ -25,14 +25,14 @@ fn counter() -> metrics::Counter {
     metrics::counter!("stamp_rally_items_unreadable_total")
 }
 
-/// The items that were reported by this process.
-#[derive(Debug)]
-pub(super) struct Reported(Mutex<LruCache<Unreadable, ()>>);
+/// The items that were logged already. Clones share one memory.
+#[derive(Debug, Clone)]
+pub struct Reported(Arc<Mutex<LruCache<Unreadable, ()>>>);
 
 impl Default for Reported {
     fn default() -> Self {
         counter().increment(0);
-        Self(Mutex::new(LruCache::new(MOST_REMEMBERED)))
+        Self(Arc::new(Mutex::new(LruCache::new(MOST_REMEMBERED))))
     }
 }
 

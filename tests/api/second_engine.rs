@@ -2,6 +2,8 @@
 //! The engine's address is in `STAMP_RALLY_TEST_SECOND_ENGINE`; `.ci/run` starts one (moto) and runs this:
 //! `cargo test --test api second_engine -- --ignored`.
 
+mod broken;
+
 use serde_json::json;
 
 use super::processes::{
@@ -9,11 +11,15 @@ use super::processes::{
     site::{Site, address},
 };
 
+/// The engine's address.
+fn engine() -> String {
+    std::env::var("STAMP_RALLY_TEST_SECOND_ENGINE").expect("the address of a DynamoDB engine")
+}
+
 #[tokio::test]
 #[ignore = "needs another DynamoDB engine at STAMP_RALLY_TEST_SECOND_ENGINE"]
 async fn the_rally_runs_on_a_second_engine() {
-    let engine = std::env::var("STAMP_RALLY_TEST_SECOND_ENGINE").expect("the address of a DynamoDB engine");
-    let site = Site::at(&engine);
+    let site = Site::at(&engine());
     site.set_up();
     site.run(&["table", "status"]);
     // Both again: nothing is to do.
