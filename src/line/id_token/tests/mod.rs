@@ -2,6 +2,7 @@
 
 mod by_endpoint;
 mod by_keys;
+mod differential;
 mod key_ring;
 mod memory;
 mod what_it_says;
@@ -86,8 +87,11 @@ fn unsigned(header: &Value, claims: &Value) -> String {
 
 /// A token of web login.
 fn hs256(header: &Value, claims: &Value, key: &[u8]) -> String {
-    let message = unsigned(header, claims);
-    let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message.as_bytes());
+    signed_with(&unsigned(header, claims), key)
+}
+
+fn signed_with(message: &str, secret: &[u8]) -> String {
+    let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), message.as_bytes());
     format!("{message}.{}", encoded(signature))
 }
 
