@@ -3,6 +3,7 @@
 
 mod answer;
 mod clock;
+pub mod described;
 mod fittings;
 mod people;
 

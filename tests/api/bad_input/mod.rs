@@ -8,7 +8,10 @@ mod wire;
 
 use serde_json::Value;
 
-use super::house::{House, RALLY};
+use super::house::{
+    House, RALLY,
+    described::{self, Received},
+};
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
@@ -130,6 +133,7 @@ fn is_well_mannered(request: &Request, got: &Got) {
     assert!(got.status < 500, "{}", told());
     assert_eq!(got.header("x-request-id").len(), 36, "{}", told());
     assert_eq!(got.header("x-content-type-options"), "nosniff", "{}", told());
+    is_described(request, got);
     if got.status < 400 {
         let is_metrics = request.target.split('?').next() == Some("/metrics");
         assert!(is_metrics || !got.header("content-type").starts_with("text/plain"), "{}", told());
@@ -155,6 +159,23 @@ fn is_well_mannered(request: &Request, got: &Got) {
         503 => assert_eq!(got.header("retry-after"), "2", "{}", told()),
         _ => {}
     }
+}
+
+/// Insists that `openapi.json` describes the answer, where the request has a path; chunks aren't put together here.
+#[track_caller]
+fn is_described(request: &Request, got: &Got) {
+    let path = request.target.split(['?', '#']).next().unwrap_or_default();
+    if !path.starts_with('/') || got.header("transfer-encoding") == "chunked" {
+        return;
+    }
+    let body = serde_json::from_str(&got.body).unwrap_or_else(|_| Value::String(got.body.clone()));
+    described::insist(&Received {
+        method: &request.method.parse().unwrap(),
+        path,
+        status: got.status,
+        headers: &got.header_map(),
+        body: &body,
+    });
 }
 
 /// Sends all of them; every answer has good manners.

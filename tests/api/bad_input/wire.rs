@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
 /// So long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -95,6 +97,14 @@ pub struct Got {
 impl Got {
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// All headers; the first of a name.
+    pub fn header_map(&self) -> HeaderMap {
+        let parsed = |(name, value): &(String, String)| -> (HeaderName, HeaderValue) {
+            (name.parse().unwrap(), value.parse().unwrap())
+        };
+        self.headers.iter().rev().map(parsed).collect()
     }
 
     /// The problem's code.

@@ -3,6 +3,8 @@
 use reqwest::RequestBuilder;
 use serde_json::Value;
 
+use super::described::{self, Received};
+
 /// What came back.
 #[derive(Debug)]
 pub struct Answer {
@@ -13,11 +15,16 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Sends the request. If the server answers, `openapi.json` must describe the answer.
     pub async fn to(request: RequestBuilder) -> Self {
-        let answer = request.send().await.unwrap();
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let answer = client.execute(request).await.unwrap();
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let text = answer.text().await.unwrap();
         let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        described::insist(&Received { method: &method, path: &path, status, headers: &headers, body: &body });
         Self { status, headers, body }
     }
 
