@@ -1,7 +1,6 @@
 //! `stamp-rally flex check FILE…`: templates against LINE's rules.
 
 use std::{
-    fs,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -9,6 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use super::text_file;
 use crate::domain::json::Plain;
 use crate::line::flex::{self, Fault};
 
@@ -55,17 +55,17 @@ fn check(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The JSON of a template file; the error names the file, and the line of what isn't JSON.
+/// The JSON of a template file; the error names the file, and its encoding or the line of what isn't JSON.
 pub(super) fn read_template(file: &Path) -> anyhow::Result<Value> {
-    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
-    // Some editors begin a file with a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let Plain(template) = serde_json::from_str(text).with_context(|| format!("{} is not JSON", file.display()))?;
+    let text = text_file::read(file).with_context(|| file.display().to_string())?;
+    let Plain(template) = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))?;
     Ok(template)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn shipped() -> Vec<PathBuf> {
@@ -116,5 +116,47 @@ mod tests {
         assert!(told.contains(&format!("{} is not JSON: expected ident at line 2", broken.display())), "{told}");
         assert_eq!(result.unwrap_err().to_string(), "3 of 3 templates can't be used");
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn every_row_of_the_table_of_verdicts_is_printed_with_file_path_and_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, row) in flex::verdicts::all().iter().enumerate() {
+            let file = folder.path().join(format!("{number}.json"));
+            fs::write(&file, row.message().to_string()).unwrap();
+            let (out, result) = checked(std::slice::from_ref(&file));
+            let shown = file.display();
+            let expected = match &row.refused {
+                None => format!("{shown}: ok\n"),
+                Some(refused) if refused.at.is_empty() => format!("{shown}: /: {}\n", refused.limit),
+                Some(refused) => format!("{shown}: {}: {}\n", refused.at, refused.limit),
+            };
+            assert_eq!((out, result.is_err()), (expected, row.refused.is_some()), "{}", row.rule);
+        }
+    }
+
+    #[test]
+    fn a_file_in_another_encoding_is_named_and_a_byte_order_mark_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = &flex::verdicts::all()[0].message().to_string();
+        let marked = folder.path().join("marked.json");
+        fs::write(&marked, format!("\u{feff}{message}")).unwrap();
+        let wide = folder.path().join("wide.json");
+        fs::write(&wide, message.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>()).unwrap();
+        let japanese = folder.path().join("japanese.json");
+        fs::write(&japanese, b"{\"altText\": \"\x93\x94\x91\xE4\"}").unwrap();
+        let (out, result) = checked(&[marked.clone(), wide.clone(), japanese.clone()]);
+        let lines: Vec<_> = out.lines().collect();
+        assert_eq!(lines[0], format!("{}: ok", marked.display()));
+        let wide =
+            format!("{}: is UTF-16 without a byte order mark, not UTF-8 (byte 00 at offset 0): save", wide.display());
+        assert!(lines[1].starts_with(&wide), "{out}");
+        let japanese = format!(
+            "{}: is not UTF-8 (byte 93 at offset 13, line 1), it looks like Shift_JIS: save it as UTF-8, for example \
+             with `iconv -f CP932 -t UTF-8`",
+            japanese.display()
+        );
+        assert_eq!(lines[2], japanese);
+        assert_eq!(result.unwrap_err().to_string(), "2 of 3 templates can't be used");
     }
 }

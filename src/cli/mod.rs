@@ -20,6 +20,7 @@ pub mod service;
 pub mod stats;
 pub mod store;
 pub mod table;
+mod text_file;
 pub mod users;
 
 use std::{

@@ -1,5 +1,7 @@
 //! The event: a rally with its window, zone and channel. A setting: it changes.
 
+mod names;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,8 @@ use super::{
     stamp::Refusal,
     time::{TimeZone, Timestamp},
 };
+
+pub use names::EventNames;
 
 /// A rally, as its organiser set it up (entity `EVENT`).
 #[derive(Debug, Clone, PartialEq)]

@@ -7,6 +7,7 @@
 pub mod card;
 pub mod counts;
 pub mod delivery_state;
+pub mod encoding;
 pub mod event;
 pub mod fact;
 pub mod ids;

@@ -17,7 +17,7 @@ use actix_web::{
 use futures_util::{Stream, StreamExt as _};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 
-use crate::domain::time::Timestamp;
+use crate::domain::{encoding, time::Timestamp};
 
 use super::problem::ApiError;
 
@@ -147,12 +147,18 @@ async fn collect(
     Ok(body.freeze())
 }
 
-/// Inputs are objects; serde would fill one from an array, too.
+/// A body of UTF-8; another encoding is named, whatever it made of the JSON.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    if body.trim_ascii_start().first() != Some(&b'{') {
+    let named = |other| ApiError::InvalidRequest(format!("the body {other}: send JSON as UTF-8"));
+    parse_text(encoding::utf_8(body).map_err(named)?)
+}
+
+/// Inputs are objects; serde would fill one from an array, too.
+fn parse_text<T: DeserializeOwned>(body: &str) -> Result<T, ApiError> {
+    if !body.trim_ascii_start().starts_with('{') {
         return Err(ApiError::InvalidRequest("the body must be a JSON object".to_owned()));
     }
-    let mut json = serde_json::Deserializer::from_slice(body);
+    let mut json = serde_json::Deserializer::from_str(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         // Where the text isn't JSON the last step may be a name that was never read.

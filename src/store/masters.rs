@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::{
 use futures_util::future::try_join_all;
 
 use crate::domain::{
-    event::{Event, EventRemains},
+    event::{Event, EventNames, EventRemains},
     ids::{EventId, StampId},
     stamp::{StampMaster, StampMasterRemains, StampMasters},
     time::Timestamp,
@@ -68,6 +68,18 @@ impl<T, R> Stored<T, R> {
             Self::Absent => Expected::Absent,
             Self::Readable(setting) => Expected::Version(version(setting)),
             Self::Unreadable(remains) => Expected::Item(remains.item.clone()),
+        }
+    }
+}
+
+impl Stored<Event, EventRemains> {
+    /// What its messages take from the event; `None` = there is no event.
+    #[must_use]
+    pub fn names(&self) -> Option<EventNames<'_>> {
+        match self {
+            Self::Absent => None,
+            Self::Readable(event) => Some(event.into()),
+            Self::Unreadable(remains) => Some((&remains.parts).into()),
         }
     }
 }

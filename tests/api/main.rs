@@ -11,6 +11,7 @@ mod dealing;
 mod delivery;
 mod fault_run;
 mod faults;
+mod flex;
 mod house;
 #[cfg(feature = "lambda")]
 mod lambda;

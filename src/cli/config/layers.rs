@@ -1,11 +1,12 @@
 //! One tree of values out of several layers, which remembers where each value came from.
 
-use std::{collections::BTreeMap, ffi::OsString, fs, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::error::{SettingsError, Source};
+use crate::cli::text_file;
 
 const DEFAULTS: &str = include_str!("../../../config/default.toml");
 const PREFIX: &str = "STAMP_RALLY__";
@@ -31,7 +32,7 @@ impl Layers {
     /// Lays a TOML file over what is there.
     pub(super) fn lay_file(&mut self, path: &Path) -> Result<(), SettingsError> {
         let name = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|source| SettingsError::File { path: name.clone(), source })?;
+        let text = text_file::read(path).map_err(|source| SettingsError::File { path: name.clone(), source })?;
         let table = parse(&name, &text)?;
         self.lay("", Value::Table(table), &Source::File(name));
         Ok(())

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, io, time::Duration};
 use anyhow::{Context, bail};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::plan::{Plan, Stored, Write};
+use super::{
+    names,
+    plan::{Plan, Stored, Write},
+};
 use crate::cli::event_file::EventFile;
 use crate::domain::{
     event::{Event, IndexShards},
@@ -84,6 +87,7 @@ async fn planned(store: &Store, channels: &[&str], file: &EventFile, now: Timest
         bail!("{}: no channel {} is configured (line.channels has: {known})", channel.place, channel.value);
     }
     let plan = Plan::new(file, stored(store, file).await?, now)?;
+    names::refuse_broken_messages(file, &plan)?;
     if let Some((channel, shards)) = plan.event.registered_under() {
         refuse_what_is_fixed(store, file, (&channel, shards), &plan.event.new).await?;
     }
@@ -122,9 +126,10 @@ async fn stored(store: &Store, file: &EventFile) -> anyhow::Result<Stored> {
         Ok::<_, StoreError>((entry.stamp_id.clone(), stored))
     });
     let stamps = stream::iter(named).buffered(AT_ONCE).try_collect().await?;
-    let is_other = |id: &&StampId| !file.stamps.iter().any(|entry| entry.stamp_id == **id);
-    let listed = store.masters(event_id).await?;
-    let others = listed.ids().filter(is_other).cloned().collect();
+    let is_other = |id: &StampId| !file.stamps.iter().any(|entry| entry.stamp_id == *id);
+    let mut others = store.masters(event_id).await?;
+    others.readable.retain(|master| is_other(&master.stamp_id));
+    others.unreadable.retain(is_other);
     Ok(Stored { event, stamps, others })
 }
 

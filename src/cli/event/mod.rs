@@ -2,6 +2,7 @@
 
 mod apply;
 mod attributes;
+mod names;
 mod plan;
 mod show;
 

@@ -10,7 +10,7 @@ use crate::domain::{
     Malformed,
     event::{Event, EventChange, EventRemains, IndexShards},
     ids::{ChannelName, StampId},
-    stamp::{StampMaster, StampMasterChange, StampMasterRemains},
+    stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampMasters},
     time::Timestamp,
 };
 use crate::store::{items::Unreadable, masters};
@@ -22,7 +22,7 @@ pub(super) struct Stored {
     /// Of the stamps that the file names, those that are in the table.
     pub stamps: HashMap<StampId, masters::Stored<StampMaster, StampMasterRemains>>,
     /// The other stamps of the event.
-    pub others: Vec<StampId>,
+    pub others: StampMasters,
 }
 
 /// What would be written, and why.
@@ -31,7 +31,7 @@ pub(super) struct Plan {
     pub event: Step<Event, EventRemains>,
     pub stamps: Vec<Step<StampMaster, StampMasterRemains>>,
     /// In the table, not in the file.
-    others: Vec<StampId>,
+    pub others: StampMasters,
 }
 
 /// What becomes of one setting.
@@ -114,9 +114,7 @@ impl Plan {
             };
             stamps.push(stamp_step(old, new.map_err(refused)?));
         }
-        let mut others = stored.others;
-        others.sort();
-        Ok(Self { event, stamps, others })
+        Ok(Self { event, stamps, others: stored.others })
     }
 
     /// The writes, in an order that does no harm wherever it stops.
@@ -174,6 +172,8 @@ impl fmt::Display for Plan {
         for stamp in stamps {
             describe(out, "  ", &format!("stamp {}", stamp.new.stamp_id), stamp)?;
         }
+        let mut others: Vec<_> = others.ids().collect();
+        others.sort();
         for other in others {
             let told =
                 "in the table, not in the file: left as it is (to take it off the card: name it with isActive = false)";
@@ -219,14 +219,17 @@ fn stamp_step(
 
 fn event_change(file: &EventFile) -> EventChange {
     EventChange {
-        name: Some(file.name.clone()),
+        name: Some(file.name.value.clone()),
         starts_at: Some(file.window.starts_at()),
         ends_at: Some(file.window.ends_at()),
         time_zone: file.time_zone,
         channel: Some(file.channel.value.clone()),
         liff_id: file.liff_id.clone().map(Some),
         index_shards: file.index_shards.as_ref().map(|shards| shards.value),
-        completion_message_content: file.completion_message.as_ref().map(|message| Some(message.message().clone())),
+        completion_message_content: file
+            .completion_message
+            .as_ref()
+            .map(|message| Some(message.value.message().clone())),
     }
 }
 
@@ -235,6 +238,6 @@ fn stamp_change(entry: &StampEntry) -> StampMasterChange {
         name: Some(entry.name.clone()),
         order: Some(entry.order),
         is_active: entry.is_active,
-        flex_message_content: Some(entry.message.message().clone()),
+        flex_message_content: Some(entry.message.value.message().clone()),
     }
 }

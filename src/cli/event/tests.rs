@@ -6,7 +6,7 @@ use super::{
     plan::{Plan, Stored, Write},
     *,
 };
-use crate::domain::event::Event;
+use crate::domain::{event::Event, stamp::StampMasters};
 use crate::store::masters;
 
 const OLD: &str = "2026-05-01T00:00:00.000Z";
@@ -38,7 +38,11 @@ fn plan(file: &EventFile, stored: Stored) -> Plan {
 fn applied(file: &EventFile) -> Stored {
     let plan = Plan::new(file, Stored::default(), at(OLD)).unwrap();
     let stamps = plan.stamps.into_iter().map(|step| (step.new.stamp_id.clone(), masters::Stored::Readable(step.new)));
-    Stored { event: masters::Stored::Readable(plan.event.new), stamps: stamps.collect(), others: Vec::new() }
+    Stored {
+        event: masters::Stored::Readable(plan.event.new),
+        stamps: stamps.collect(),
+        others: StampMasters::default(),
+    }
 }
 
 fn order(plan: &Plan) -> Vec<String> {
@@ -136,7 +140,7 @@ fn a_stamp_that_sleeps_stays_asleep_if_the_file_says_nothing_about_it() {
 #[test]
 fn a_stamp_that_is_not_in_the_file_is_told_and_left() {
     let mut stored = applied(&file(&[]));
-    stored.others.push("999".parse().unwrap());
+    stored.others.unreadable.insert("999".parse().unwrap());
     let plan = plan(&file(&[]), stored);
     assert_eq!(order(&plan), Vec::<String>::new());
     assert!(plan.to_string().ends_with(

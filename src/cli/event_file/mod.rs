@@ -16,7 +16,7 @@ use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Deserializer, de::Error};
 use toml::{Spanned, Value};
 
-use super::flex::read_template;
+use super::{flex::read_template, text_file};
 use crate::domain::{
     event::{IndexShards, LiffId, Name, Window},
     ids::{ChannelName, EventId, StampId},
@@ -32,7 +32,7 @@ pub struct EventFile {
     /// `eventId`, and the file.
     pub event_id: Placed<EventId>,
     /// `name`.
-    pub name: Name,
+    pub name: Placed<Name>,
     /// `startsAt` and `endsAt`.
     pub window: Window,
     /// `timeZone`.
@@ -43,8 +43,8 @@ pub struct EventFile {
     pub liff_id: Option<LiffId>,
     /// `indexShards`.
     pub index_shards: Option<Placed<IndexShards>>,
-    /// The message of `completionTemplate`.
-    pub completion_message: Option<Template>,
+    /// The message of `completionTemplate`; its place ends with the template's file.
+    pub completion_message: Option<Placed<Template>>,
     /// `[[stamps]]`, as the file orders them.
     pub stamps: Vec<StampEntry>,
 }
@@ -60,8 +60,8 @@ pub struct StampEntry {
     pub order: StampOrder,
     /// `isActive`.
     pub is_active: Option<bool>,
-    /// The message of `template`.
-    pub message: Template,
+    /// The message of `template`; its place ends with the template's file.
+    pub message: Placed<Template>,
 }
 
 /// A value, and where it stands, for what is found wrong later.
@@ -77,13 +77,15 @@ pub struct Placed<T> {
 ///
 /// The error is one line that names the file, the line and the key.
 pub fn read(file: &Path, templates: &Path) -> anyhow::Result<EventFile> {
-    let text = fs::read_to_string(file).with_context(|| format!("event file {}", file.display()))?;
+    let text = text_file::read(file).with_context(|| format!("event file {}", file.display()))?;
     let reader = Reader { file, text: &text };
     let raw = reader.parse()?;
     reader.refuse_repeated_stamps(&raw.stamps)?;
     let mut folder = Folder { path: templates, read: BTreeMap::new() };
     let mut message = |key: &str, name: &Spanned<String>| {
-        folder.template(name.get_ref()).map_err(|error| reader.error(key, name.span().start, &format!("{error:#}")))
+        let (name, at) = (name.get_ref(), name.span().start);
+        let value = folder.template(name).map_err(|error| reader.error(key, at, &format!("{error:#}")))?;
+        anyhow::Ok(Placed { value, place: format!("{}: {}", reader.place(key, at), templates.join(name).display()) })
     };
     let completion_message =
         raw.completion_template.as_ref().map(|name| message("completionTemplate", name)).transpose()?;
@@ -97,7 +99,7 @@ pub fn read(file: &Path, templates: &Path) -> anyhow::Result<EventFile> {
         .map_err(|error| reader.error("endsAt", raw.ends_at.span().start, &error.rule))?;
     Ok(EventFile {
         event_id: reader.placed("eventId", raw.event_id),
-        name: raw.name,
+        name: reader.placed("name", raw.name),
         window,
         time_zone: raw.time_zone,
         channel: reader.placed("channel", raw.channel),
@@ -112,7 +114,7 @@ pub fn read(file: &Path, templates: &Path) -> anyhow::Result<EventFile> {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RawEvent {
     event_id: Spanned<EventId>,
-    name: Name,
+    name: Spanned<Name>,
     starts_at: Instant,
     ends_at: Spanned<Instant>,
     time_zone: Option<TimeZone>,
@@ -231,15 +233,15 @@ impl Folder<'_> {
         if !real.starts_with(fs::canonicalize(self.path)?) {
             bail!("`{name}` leads out of the templates' folder: name a file inside it");
         }
-        let message = read_template(&file)?;
-        items::storable("message", &message).with_context(|| file.display().to_string())?;
-        Template::parse(message).map_err(|faults| {
+        let template = Template::parse(read_template(&file)?).map_err(|faults| {
             let others = match faults.len() {
                 1 => String::new(),
                 faults => format!(" (and {} more: see `stamp-rally flex check`)", faults - 1),
             };
             let first = faults.first().map(ToString::to_string).unwrap_or_default();
             anyhow!("{}: {first}{others}", file.display())
-        })
+        })?;
+        items::storable("message", template.message()).with_context(|| file.display().to_string())?;
+        Ok(template)
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::line::flex::verdicts;
 
 const RALLY: &str = r#"eventId = "harbour-walk"
 name = "港さんぽ"
@@ -72,7 +73,7 @@ fn an_event_and_its_stamps_are_read_with_their_messages() {
     assert_eq!(event.channel.place, "event file ~/rally.toml, line 5, `channel`");
     let [stamp] = event.stamps.as_slice() else { panic!("one stamp") };
     assert_eq!((stamp.stamp_id.as_str(), stamp.order.number(), stamp.is_active), ("001", 1, None));
-    assert_eq!(stamp.message.message()["contents"]["body"]["contents"][0]["text"], "{{stamp.name}}");
+    assert_eq!(stamp.message.value.message()["contents"]["body"]["contents"][0]["text"], "{{stamp.name}}");
 }
 
 #[test]
@@ -194,4 +195,35 @@ fn a_missing_or_refused_template_is_named() {
         refusal,
         "event file ~/rally.toml, line 6, `completionTemplate`: ~/templates/empty.json: /contents/body/contents/0/text: must not be empty: give it text, a placeholder or spans"
     );
+}
+
+#[test]
+fn every_row_of_the_table_of_verdicts_is_refused_with_line_key_file_and_path() {
+    let desk = Desk::new();
+    for row in verdicts::all() {
+        fs::write(desk.0.join("templates/row.json"), row.message().to_string()).unwrap();
+        let of_stamp = desk.read(&format!("{RALLY}{}", STAMP.replace("stamp.json", "row.json")));
+        let of_card = desk.read(&format!("{RALLY}completionTemplate = \"row.json\"\n"));
+        let Some(refused) = row.refused else {
+            assert!(of_stamp.is_ok() && of_card.is_ok(), "{}: {of_stamp:?} {of_card:?}", row.rule);
+            continue;
+        };
+        let at = if refused.at.is_empty() { "/" } else { &refused.at };
+        let file = format!("~/templates/row.json: {at}: {}", refused.limit);
+        let place = "event file ~/rally.toml, line";
+        assert_eq!(of_stamp.unwrap_err(), format!("{place} 11, `stamps.template`: {file}"));
+        assert_eq!(of_card.unwrap_err(), format!("{place} 6, `completionTemplate`: {file}"));
+    }
+}
+
+#[test]
+fn an_event_file_in_another_encoding_is_named() {
+    let desk = Desk::new();
+    let file = desk.0.join("rally.toml");
+    fs::write(&file, b"eventId = \"a\"\nname = \"\x93\x94\x91\xE4\"\n").unwrap();
+    let refusal = format!("{:#}", read(&file, &desk.0).unwrap_err());
+    let shown = "is not UTF-8 (byte 93 at offset 22, line 2), it looks like Shift_JIS: save it as UTF-8";
+    assert!(desk.without_folder(&refusal).starts_with(&format!("event file ~/rally.toml: {shown}")), "{refusal}");
+    fs::write(&file, format!("\u{feff}{RALLY}")).unwrap();
+    assert!(read(&file, &desk.0).is_ok());
 }

@@ -27,7 +27,7 @@ pub(super) fn check(messages: &[Value], unknown_members: UnknownMembers) -> Resu
     }
     let mut faults = Vec::new();
     for (number, message) in messages.iter().enumerate() {
-        check_one(message, &format!("messages[{number}]"), &mut faults);
+        check_one(message, &format!("messages[{number}]"), unknown_members, &mut faults);
     }
     if !faults.is_empty() {
         return Err(general(&faults));
@@ -55,7 +55,7 @@ fn refusal(message: &str, faults: &[Fault]) -> Answer {
     Answer::json(400, &json!({ "message": message, "details": details }))
 }
 
-fn check_one(message: &Value, path: &str, faults: &mut Vec<Fault>) {
+fn check_one(message: &Value, path: &str, unknown_members: UnknownMembers, faults: &mut Vec<Fault>) {
     let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
     if !TYPES.contains(&kind) {
         let text = format!("Must be one of the following values: [{}]", TYPES.join(", "));
@@ -91,7 +91,7 @@ fn check_one(message: &Value, path: &str, faults: &mut Vec<Fault>) {
         }
         _ => {}
     }
-    common(message, path, faults);
+    around(message, path, unknown_members, faults);
 }
 
 /// A text of 1 to `most` UTF-16 code units.
@@ -114,14 +114,9 @@ fn present(message: &Value, name: &str, path: &str, faults: &mut Vec<Fault>) {
     }
 }
 
-/// `sender` and `quickReply`, which every type may have.
-fn common(message: &Value, path: &str, faults: &mut Vec<Fault>) {
-    let name = message.pointer("/sender/name").and_then(Value::as_str).unwrap_or_default();
-    if name.encode_utf16().count() > 20 {
-        faults.push(Fault::new("Length must be between 0 and 20", format!("{path}.sender.name")));
-    }
-    let items = message.pointer("/quickReply/items").and_then(Value::as_array).map_or(0, Vec::len);
-    if items > 13 {
-        faults.push(Fault::new("Size must be between 0 and 13", format!("{path}.quickReply.items")));
-    }
+/// `sender` and `quickReply`, which every type may have; their faults by properties as `messages[0].sender.name`.
+fn around(message: &Value, path: &str, unknown_members: UnknownMembers, faults: &mut Vec<Fault>) {
+    let Some(message) = message.as_object() else { return };
+    let found = flex::check_around(message, unknown_members).into_iter();
+    faults.extend(found.map(|fault| Fault::new(fault.message, format!("{path}{}", fault.property.replace('/', ".")))));
 }

@@ -8,7 +8,7 @@ use actix_web::{
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
-    event::{Event, EventChange, EventRemains, IndexShards, LiffId, Name},
+    event::{Event, EventChange, EventNames, EventRemains, IndexShards, LiffId, Name},
     ids::{ChannelName, EventId},
     json::Plain,
     time::{TimeZone, Timestamp},
@@ -20,15 +20,17 @@ use crate::http::{
     body::{Body, Input, Instant, present},
     problem::ApiError,
 };
+use crate::line::flex::names;
 use crate::store::{
     listing::{Page, Wanted},
     masters::{Expected, Remains, Replaced, Stored},
 };
 
 use super::{
-    BODY_LIMIT, check_message,
+    BODY_LIMIT, checked_message,
     list::{ListQuery, Parameters, Part},
     precondition::Preconditions,
+    refuse_names,
     replace::{Setting, replace},
     view::EventView,
 };
@@ -76,9 +78,8 @@ impl EventInput {
         if let Some(channel) = self.channel.as_ref().filter(|channel| !app.channels.contains_key(channel)) {
             return Err(ApiError::InvalidRequest(format!("channel: no channel {channel} is configured")));
         }
-        if let Some(Some(Plain(message))) = &self.completion_message_content {
-            check_message("completionMessageContent", message)?;
-        }
+        let checked = |Plain(json)| checked_message("completionMessageContent", json);
+        let message = self.completion_message_content.map(|message| message.map(checked).transpose());
         Ok(EventChange {
             name: self.name,
             starts_at: self.starts_at.map(|at| at.0),
@@ -87,7 +88,7 @@ impl EventInput {
             channel: self.channel,
             liff_id: self.liff_id,
             index_shards: self.index_shards,
-            completion_message_content: self.completion_message_content.map(|content| content.map(|Plain(json)| json)),
+            completion_message_content: message.transpose()?,
         })
     }
 }
@@ -171,6 +172,7 @@ impl Setting for ChangedEvent<'_> {
                 (new, fixed)
             }
         };
+        self.refuse_broken_messages(old.names(), &new).await?;
         match fixed {
             Some(fixed) if self.app.store.is_anybody_registered(&new).await? => Err(ApiError::SettingFixed(fixed)),
             _ => Ok(new),
@@ -179,6 +181,25 @@ impl Setting for ChangedEvent<'_> {
 
     async fn write(&self, new: &Event, expected: Expected) -> Result<Replaced, ApiError> {
         Ok(self.app.store.put_event(new, expected).await?)
+    }
+}
+
+impl ChangedEvent<'_> {
+    /// An event's name is part of all its messages, and its own message has the name of whichever stamp completes a
+    /// card. The stamps are read (a query of the index) only where one of the two changes; those that can't be read are
+    /// left out.
+    async fn refuse_broken_messages(&self, old: Option<EventNames<'_>>, new: &Event) -> Result<(), ApiError> {
+        if old == Some(new.into()) {
+            return Ok(());
+        }
+        let is_renamed = old.and_then(|old| old.name) != Some(&new.name);
+        let masters = self.app.store.masters(self.event_id).await?.readable;
+        refuse_names("", names::faults_of_any_completion(new.into(), &masters))?;
+        for master in masters.iter().filter(|_| is_renamed) {
+            let place = format!("/stamps/{}/flexMessageContent", master.stamp_id);
+            refuse_names(&place, names::faults_of_stamp(new.into(), master))?;
+        }
+        Ok(())
     }
 }
 

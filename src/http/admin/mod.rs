@@ -16,18 +16,24 @@ mod view;
 
 use serde_json::Value;
 
-use crate::line::flex;
+use crate::line::flex::{Fault, Template};
 use crate::store::items;
 
 use super::problem::ApiError;
 
-/// A message has to be one that LINE takes, and that the table keeps, before it is stored.
-fn check_message(attribute: &'static str, message: &Value) -> Result<(), ApiError> {
-    let faults = flex::check(message);
-    if !faults.is_empty() {
-        return Err(ApiError::FlexInvalid(faults));
+/// The message as it is stored: one that LINE takes, whatever the names are, and that the table keeps.
+fn checked_message(attribute: &'static str, message: Value) -> Result<Value, ApiError> {
+    let message = Template::parse(message).map_err(ApiError::FlexInvalid)?.into_message();
+    items::storable(attribute, &message)?;
+    Ok(message)
+}
+
+/// Refuses faults of filled-in names; those of another setting's message begin with the place of that setting.
+fn refuse_names(place: &str, faults: Vec<Fault>) -> Result<(), ApiError> {
+    if faults.is_empty() {
+        return Ok(());
     }
-    Ok(items::storable(attribute, message)?)
+    Err(ApiError::FlexInvalid(faults.into_iter().map(|fault| fault.below(place)).collect()))
 }
 
 /// Bodies of settings hold whole Flex messages.

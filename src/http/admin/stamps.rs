@@ -8,7 +8,7 @@ use actix_web::{
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
-    event::Name,
+    event::{EventNames, Name},
     ids::{EventId, StampId},
     json::Plain,
     stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
@@ -21,15 +21,17 @@ use crate::http::{
     body::{Body, Input, present},
     problem::ApiError,
 };
+use crate::line::flex::names;
 use crate::store::{
     listing::Direction,
     masters::{Expected, Replaced, Stored},
 };
 
 use super::{
-    BODY_LIMIT, check_message,
+    BODY_LIMIT, checked_message,
     list::{ListQuery, Parameters, Part},
     precondition::Preconditions,
+    refuse_names,
     replace::{Setting, replace},
     view::{HolderView, StampMasterView},
 };
@@ -67,14 +69,12 @@ impl StampMasterInput {
         if self.stamp_id.is_some_and(|id| id != *stamp_id) {
             return Err(ApiError::InvalidRequest("stampId: must be the one in the path".to_owned()));
         }
-        if let Some(Plain(message)) = &self.flex_message_content {
-            check_message("flexMessageContent", message)?;
-        }
+        let message = self.flex_message_content.map(|Plain(json)| checked_message("flexMessageContent", json));
         Ok(StampMasterChange {
             name: self.name,
             order: self.order,
             is_active: self.is_active,
-            flex_message_content: self.flex_message_content.map(|Plain(json)| json),
+            flex_message_content: message.transpose()?,
         })
     }
 }
@@ -141,15 +141,30 @@ pub async fn put(
 ) -> Result<HttpResponse, ApiError> {
     let (event_id, stamp_id) = path.into_inner();
     let change = input.0.change(&event_id, &stamp_id)?;
-    app.stored_event(&event_id).await?;
-    let setting = ChangedMaster { app: &app, event_id: &event_id, stamp_id: &stamp_id, change, now: app.clock.now() };
+    let (event, now) = (app.store.stored_event(&event_id).await?, app.clock.now());
+    // An event that can't be read stops no change of its stamps.
+    let event = event.names().ok_or(ApiError::EventNotFound)?;
+    let setting = ChangedMaster { app: &app, event, event_id: &event_id, stamp_id: &stamp_id, change, now };
     let (status, master) = replace(&setting, &preconditions).await?;
     app.rallies.forget(&event_id);
     Ok(answer::setting(status, &StampMasterView::of(&master), master.updated_at))
 }
 
+/// A stamp's name and order are part of its own message, and of the event's for a completed card.
+fn refuse_broken_messages(event: EventNames<'_>, old: Option<&StampMaster>, new: &StampMaster) -> Result<(), ApiError> {
+    let is_renamed = old.is_none_or(|old| old.name != new.name || old.order != new.order);
+    if is_renamed || old.is_some_and(|old| old.flex_message_content != new.flex_message_content) {
+        refuse_names("", names::faults_of_stamp(event, new))?;
+    }
+    if is_renamed {
+        refuse_names("/completionMessageContent", names::faults_of_completion(event, new))?;
+    }
+    Ok(())
+}
+
 struct ChangedMaster<'a> {
     app: &'a App,
+    event: EventNames<'a>,
     event_id: &'a EventId,
     stamp_id: &'a StampId,
     change: StampMasterChange,
@@ -171,11 +186,13 @@ impl Setting for ChangedMaster<'_> {
     async fn next(&self, old: &Stored<StampMaster, StampMasterRemains>) -> Result<StampMaster, ApiError> {
         let (change, now) = (self.change.clone(), self.now);
         let (event_id, stamp_id) = (self.event_id.clone(), self.stamp_id.clone());
-        Ok(match old {
+        let new = match old {
             Stored::Absent => change.create(event_id, stamp_id, now)?,
             Stored::Readable(old) => change.apply(old, now),
             Stored::Unreadable(remains) => remains.parts.clone().mend(change, event_id, stamp_id, now)?,
-        })
+        };
+        refuse_broken_messages(self.event, old.readable(), &new)?;
+        Ok(new)
     }
 
     async fn write(&self, new: &StampMaster, expected: Expected) -> Result<Replaced, ApiError> {

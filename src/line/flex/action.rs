@@ -10,8 +10,9 @@ use super::{
 const LABEL: Rule = Rule::Text(Length { most: 40, unit: Unit::Graphemes });
 const SHORT_LABEL: Rule = Rule::Text(Length { most: 20, unit: Unit::Graphemes });
 const SAID: Rule = Rule::Text(Length { most: 300, unit: Unit::Graphemes });
-const DATA: Rule = Rule::Data(Length { most: 300, unit: Unit::Utf16 });
-const COPIED: Rule = Rule::Data(Length { most: 1_000, unit: Unit::Utf16 });
+/// LINE's `OpenAPI` file gives it a `minLength` of 0.
+const DATA: Rule = Rule::Data(0..=300);
+const COPIED: Rule = Rule::Data(1..=1_000);
 
 const TYPE: Member = must("type", Rule::Any, "name the action");
 const OPTIONAL_LABEL: &[Member] = &[TYPE, may("label", LABEL)];

@@ -45,27 +45,12 @@ const BUBBLE: &[Member] = &[
 
 /// A whole Flex message.
 pub(super) fn message(walk: &mut Walk, value: &Value) {
-    if let Some(what) = bare(value) {
-        return walk.fault_at(
-            "type",
-            format!(
-                "is a bare {what}, as LINE's simulator makes it: wrap it as \
-                 {{\"type\":\"flex\",\"altText\":\"…\",\"contents\":<this>}}"
-            ),
-        );
-    }
     let Some(object) = walk.object(value, "a Flex message") else { return };
     walk.members(object, &[MESSAGE]);
     if animated(value) > MOST_ANIMATED {
         let limit = format!("has more than {MOST_ANIMATED} animated images: LINE refuses such a message");
         walk.fault_at("contents", limit);
     }
-}
-
-/// What LINE's Flex Message Simulator exports: the contents of a message without the message around them.
-pub(super) fn bare(value: &Value) -> Option<&str> {
-    let what = value.get("type").and_then(Value::as_str).filter(|what| matches!(*what, "bubble" | "carousel"));
-    what.filter(|_| value.get("altText").is_none())
 }
 
 fn container(walk: &mut Walk, value: &Value) {
@@ -191,10 +176,21 @@ fn quick_replies(walk: &mut Walk, value: &Value) {
 }
 
 fn sender(walk: &mut Walk, value: &Value) {
-    const SENDER: &[Member] =
-        &[may("name", Rule::Text(Length { most: 20, unit: Unit::Utf16 })), may("iconUrl", Rule::Https)];
+    const SENDER: &[Member] = &[may("name", Rule::Nested(sender_name)), may("iconUrl", Rule::Https)];
     if let Some(object) = walk.object(value, "a sender") {
         walk.members(object, &[SENDER]);
+    }
+}
+
+/// "Certain words such as `LINE` may not be used" (reference, "Customize icon and display name"; its Japanese page:
+/// words that could be mistaken for LINE's own services). As the reference writes it, it counts inside of other words
+/// too; in small letters only as a word of its own, so that `Online` is a name.
+fn sender_name(walk: &mut Walk, value: &Value) {
+    Rule::Text(Length { most: 20, unit: Unit::Utf16 }).check(walk, value);
+    let name = value.as_str().unwrap_or_default();
+    let mut words = name.split(|letter: char| !letter.is_alphanumeric());
+    if name.contains("LINE") || words.any(|word| word.eq_ignore_ascii_case("line")) {
+        walk.fault("has the word LINE, which LINE keeps for itself: give the sender another name");
     }
 }
 

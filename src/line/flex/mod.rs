@@ -6,15 +6,20 @@
 //! (unknown members, null), we are strict: a template that we take is one that LINE takes.
 
 mod action;
+mod address;
 mod component;
 mod container;
+pub mod names;
 mod placeholder;
 mod rule;
 mod template;
 mod walk;
+mod wrapping;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod verdicts;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -34,6 +39,14 @@ pub struct Fault {
     cut: Option<rule::Length>,
 }
 
+impl Fault {
+    /// The same fault, where the message is a part of something else: `place` is the pointer to the message.
+    #[must_use]
+    pub fn below(self, place: &str) -> Self {
+        Self { path: format!("{place}{}", self.path), ..self }
+    }
+}
+
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let path = if self.path.is_empty() { "/" } else { &self.path };
@@ -41,14 +54,16 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What is wrong with a whole Flex message as it is written in a template: LINE's limits, and placeholders
-/// that nobody fills. Empty: LINE takes it. At most 50 faults are told.
+/// What is wrong with a whole Flex message as it is written in a template: LINE's limits, and unknown placeholders.
+/// Empty: LINE takes it. At most 50 faults.
+///
+/// Placeholders count as the shortest values they can have, so that what is refused here is refused whatever the names
+/// are; [`names`] has the rule for the names of an event and its stamps.
 #[must_use]
 pub fn check(message: &Value) -> Vec<Fault> {
     let mut walk = Walk::default();
-    container::message(&mut walk, message);
-    // One that has to be wrapped first is told just that: all paths are others then.
-    if container::bare(message).is_none() {
+    if !wrapping::check(&mut walk, message) {
+        container::message(&mut walk, &template::sample(message));
         placeholder::unknown(&mut walk, message);
     }
     walk.faults()

@@ -63,6 +63,16 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
+/// Whether a text of the message has a placeholder.
+pub(super) fn mentions_any(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(mentions_any),
+        Value::Object(object) => object.values().any(mentions_any),
+        Value::String(text) => parts(text).iter().any(|part| !matches!(part, Part::Plain(_))),
+        _ => false,
+    }
+}
+
 /// Tells of every placeholder that nobody fills.
 pub(super) fn unknown(walk: &mut Walk, value: &Value) {
     match value {

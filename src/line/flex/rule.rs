@@ -1,10 +1,14 @@
 //! What one value may be.
 
+use std::ops::RangeInclusive;
+
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
-use url::Url;
 
-use super::walk::Walk;
+use super::{
+    address::{check_https, check_tap_uri},
+    walk::Walk,
+};
 
 /// How LINE counts a text's length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,9 +62,9 @@ pub(super) enum Rule {
     Bool,
     /// `#RRGGBB`, or `#RRGGBBAA`. The reference names alpha for backgrounds alone; LINE's own samples use it for texts too.
     Colour,
-    /// A value or text that programs read: never cut.
-    Data(Length),
-    /// An https address of a file, percent-encoded.
+    /// A text that programs read, of so many UTF-16 code units: never cut.
+    Data(RangeInclusive<usize>),
+    /// An https address of a file.
     Https,
     /// One of these words.
     Keyword(&'static [&'static str]),
@@ -76,7 +80,7 @@ pub(super) enum Rule {
     TapUri,
     /// A text that people read, not empty; too long a one may be cut.
     Text(Length),
-    /// A whole number, not negative.
+    /// A whole number, not negative; `1.0` is one (JSON has no other kind of number, RFC 8259).
     Whole,
 }
 
@@ -96,7 +100,10 @@ enum Percent {
 #[derive(PartialEq)]
 enum Sign {
     Any,
+    /// Also 0.
     Plus,
+    /// More than 0.
+    Positive,
 }
 
 const SPACES: &[&str] = &["none", "xs", "sm", "md", "lg", "xl", "xxl"];
@@ -118,8 +125,8 @@ pub(super) static FONT: Measure = Measure { words: FONTS, percent: Percent::No, 
 pub(super) static IMAGE: Measure = Measure { words: IMAGES, percent: Percent::Yes, sign: Sign::Plus };
 /// `width`, `height` and their maxima.
 pub(super) static EXTENT: Measure = Measure { words: &[], percent: Percent::Yes, sign: Sign::Plus };
-/// `lineSpacing`.
-pub(super) static PIXELS: Measure = Measure { words: &[], percent: Percent::No, sign: Sign::Plus };
+/// `lineSpacing`: "a positive integer or decimal number that ends in px".
+pub(super) static PIXELS: Measure = Measure { words: &[], percent: Percent::No, sign: Sign::Positive };
 
 impl Rule {
     /// Tells `walk` what is wrong with `value`, if anything.
@@ -128,7 +135,7 @@ impl Rule {
             Self::Any => {}
             Self::Bool if value.is_boolean() => {}
             Self::Bool => walk.fault("must be true or false, without quotation marks"),
-            Self::Whole if value.as_u64().is_some_and(|number| i32::try_from(number).is_ok()) => {}
+            Self::Whole if whole(value).is_some_and(|number| i32::try_from(number).is_ok()) => {}
             Self::Whole => walk.fault("must be a whole number, 0 or more, without quotation marks"),
             Self::Nested(check) => check(walk, value),
             _ => match value.as_str() {
@@ -144,7 +151,7 @@ impl Rule {
             Self::Angle => walk.fault("must be an angle from 0deg to below 360deg, for example \"90deg\""),
             Self::Colour if is_colour(text) => {}
             Self::Colour => walk.fault("must be a colour written #RRGGBB (or #RRGGBBAA)"),
-            Self::Data(length) => check_data(walk, text, *length),
+            Self::Data(lengths) => check_data(walk, text, lengths),
             Self::Https => check_https(walk, text),
             Self::Keyword(words) if words.contains(&text) => {}
             Self::Keyword(words) => walk.fault(format!("must be one of {}", words.join(", "))),
@@ -166,16 +173,16 @@ impl Rule {
 impl Measure {
     fn allows(&self, text: &str) -> bool {
         let unsigned = if self.sign == Sign::Any { text.strip_prefix('-').unwrap_or(text) } else { text };
-        self.words.contains(&text)
-            || number(unsigned, "px").is_some()
-            || (self.percent == Percent::Yes && number(unsigned, "%").is_some())
+        let is_amount = |unit| number(unsigned, unit).is_some_and(|size| size > 0.0 || self.sign != Sign::Positive);
+        self.words.contains(&text) || is_amount("px") || (self.percent == Percent::Yes && is_amount("%"))
     }
 
     fn wanted(&self) -> String {
         let percent = if self.percent == Percent::Yes { " or percent (\"50%\")" } else { "" };
         let words =
             if self.words.is_empty() { String::new() } else { format!(", or one of {}", self.words.join(", ")) };
-        format!("must be pixels (\"10px\"){percent}{words}")
+        let positive = if self.sign == Sign::Positive { ", more than 0" } else { "" };
+        format!("must be pixels (\"10px\"){percent}{words}{positive}")
     }
 }
 
@@ -194,42 +201,21 @@ pub(super) fn check_people_text(walk: &mut Walk, text: &str, length: Length) {
     }
 }
 
-fn check_data(walk: &mut Walk, text: &str, length: Length) {
-    let found = length.of(text);
-    if text.is_empty() {
+fn check_data(walk: &mut Walk, text: &str, lengths: &RangeInclusive<usize>) {
+    let (found, most) = (text.encode_utf16().count(), lengths.end());
+    if found < *lengths.start() {
         walk.fault("must not be empty: give it a value");
-    } else if found > length.most {
-        walk.fault(format!("is {found} UTF-16 units long, {} at most: shorten it", length.most));
+    } else if found > *most {
+        walk.fault(format!("is {found} UTF-16 units long, {most} at most: shorten it"));
     }
 }
 
-fn check_https(walk: &mut Walk, text: &str) {
-    check_encoded(walk, text, 2_000);
-    let usable = text.starts_with("https://") && Url::parse(text).is_ok_and(|url| url.has_host());
-    if !usable {
-        walk.fault("must be an https address: LINE fetches files by https alone");
-    }
-}
-
-fn check_tap_uri(walk: &mut Walk, text: &str) {
-    check_encoded(walk, text, 1_000);
-    let usable = match text.split_once(':').map(|(scheme, rest)| (scheme.to_ascii_lowercase(), rest)) {
-        Some((scheme, _)) if scheme == "http" || scheme == "https" => Url::parse(text).is_ok_and(|url| url.has_host()),
-        Some((scheme, rest)) => (scheme == "line" || scheme == "tel") && !rest.is_empty(),
-        None => false,
-    };
-    if !usable {
-        walk.fault("must be a whole address with scheme http, https, line or tel");
-    }
-}
-
-fn check_encoded(walk: &mut Walk, text: &str, most: usize) {
-    if text.encode_utf16().count() > most {
-        walk.fault(format!("is longer than {most} characters: shorten the address"));
-    }
-    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        walk.fault("must be percent-encoded: no spaces, control characters or letters beyond ASCII");
-    }
+/// A whole number, not negative, however it is written: `1`, `1.0`, `1e0`.
+pub(super) fn whole(value: &Value) -> Option<u64> {
+    let floating = || value.as_f64().filter(|number| number.fract() == 0.0 && number.is_sign_positive());
+    // No more digits than a float has exactly.
+    let exact = || floating().filter(|number| *number < 9.0e15).and_then(|number| format!("{number}").parse().ok());
+    value.as_u64().or_else(exact)
 }
 
 /// The number in front of `unit`: digits, and perhaps a point and more digits.

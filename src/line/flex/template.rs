@@ -7,11 +7,17 @@ use serde_json::Value;
 use super::{
     Fault, check, check_finished,
     placeholder::{Part, Placeholder, parts},
-    rule::{Length, Unit},
+    rule::{Length, Unit, whole},
 };
 
 /// A value longer than this is cut if the filled message is too large as a whole.
 const CLIPPED: Length = Length { most: 100, unit: Unit::Utf16 };
+
+/// The shortest name.
+pub(super) const SHORTEST: &str = "a";
+
+/// As long as `{{acquired.at}}` always is.
+pub(super) const ACQUIRED_AT: &str = "2026/05/23 20:30";
 
 /// Members that hold addresses: what is filled in there is percent-encoded.
 const ADDRESSES: [&str; 6] = ["desktop", "iconUrl", "imageUrl", "previewUrl", "uri", "url"];
@@ -44,13 +50,18 @@ pub struct Values<'v> {
 }
 
 impl Template {
-    /// A message that keeps every limit and has only known placeholders.
+    /// A message that keeps every limit and has only known placeholders. Its numbers become whole ones without a
+    /// point (`1.0` is `1`), as the table keeps them.
     ///
     /// Also for messages read from the table: one that was stored before there were checks, or by another
     /// program, is an error here and never a 400 from LINE.
-    pub fn parse(message: Value) -> Result<Self, Vec<Fault>> {
+    pub fn parse(mut message: Value) -> Result<Self, Vec<Fault>> {
         let faults = check(&message);
-        if faults.is_empty() { Ok(Self { message }) } else { Err(faults) }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        without_points(&mut message);
+        Ok(Self { message })
     }
 
     /// The message as it was given.
@@ -68,28 +79,77 @@ impl Template {
     /// The message for one notice, within every limit.
     ///
     /// Texts that become too long for their place are cut and end in `…`; if the message as a whole is too large,
-    /// long values are cut to 100 UTF-16 units. What then still breaks a limit (an address that became too long,
-    /// say) is the error.
+    /// long values are cut to 100 UTF-16 units. Addresses are never cut: one with half a name in it would lead
+    /// elsewhere. What then still breaks a limit (an address that became too long, say) is the error.
     pub fn render(&self, values: &Values<'_>) -> Result<Value, Vec<Fault>> {
         let words = Words::of(values);
-        self.fill(&words).or_else(|_| self.fill(&words.clipped()))
+        self.fill(&words, Fit::Whole).or_else(|_| self.fill(&words, Fit::Clipped))
     }
 
-    fn fill(&self, words: &Words<'_>) -> Result<Value, Vec<Fault>> {
+    fn fill(&self, words: &Words<'_>, fit: Fit) -> Result<Value, Vec<Fault>> {
         let mut message = self.message.clone();
-        fill(&mut message, "", words);
-        let faults = check_finished(&message);
-        if faults.is_empty() {
-            return Ok(message);
-        }
-        for fault in faults {
-            if let (Some(length), Some(Value::String(text))) = (fault.cut, message.pointer_mut(&fault.path)) {
-                *text = length.cut(text);
+        fill(&mut message, "", words, fit);
+        loop {
+            let faults = check_finished(&message);
+            if faults.is_empty() {
+                return Ok(message);
+            }
+            // Only so many faults are found at once, so there may be more to cut.
+            if !cut(&mut message, &faults) {
+                return Err(faults);
             }
         }
-        let faults = check_finished(&message);
-        if faults.is_empty() { Ok(message) } else { Err(faults) }
     }
+}
+
+/// Cuts what is too long and may be cut; whether there was any.
+fn cut(message: &mut Value, faults: &[Fault]) -> bool {
+    let mut any = false;
+    for fault in faults {
+        if let (Some(length), Some(Value::String(text))) = (fault.cut, message.pointer_mut(&fault.path)) {
+            *text = length.cut(text);
+            any = true;
+        }
+    }
+    any
+}
+
+/// A message as LINE might get it at the least: each placeholder stands for its shortest value.
+///
+/// An unknown placeholder counts as filled, too: it is a fault of its own.
+pub(super) fn sample(message: &Value) -> Value {
+    let shortest = Values {
+        event_name: SHORTEST,
+        stamp_name: SHORTEST,
+        stamp_order: 1,
+        acquired_at: ACQUIRED_AT,
+        card_acquired: 1,
+        card_total: 1,
+    };
+    let mut message = message.clone();
+    fill(&mut message, "", &Words::of(&shortest), Fit::Whole);
+    message
+}
+
+/// Writes every whole number as one.
+fn without_points(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(without_points),
+        Value::Object(object) => object.values_mut().for_each(without_points),
+        Value::Number(number) => {
+            if let Some(whole) = whole(&Value::Number(number.clone())) {
+                *number = whole.into();
+            }
+        }
+        Value::Bool(_) | Value::Null | Value::String(_) => {}
+    }
+}
+
+/// How much of a long value is filled in where a text stands.
+#[derive(Clone, Copy)]
+enum Fit {
+    Clipped,
+    Whole,
 }
 
 /// The values as texts, none of them empty.
@@ -111,16 +171,6 @@ impl<'v> Words<'v> {
             event_name: one_line(values.event_name, "スタンプラリー"),
             stamp_name: one_line(values.stamp_name, "スタンプ"),
             stamp_order: values.stamp_order.to_string(),
-        }
-    }
-
-    fn clipped(self) -> Self {
-        let clip = |text: Cow<'v, str>| Cow::Owned(CLIPPED.cut(&text));
-        Self {
-            acquired_at: clip(self.acquired_at),
-            event_name: clip(self.event_name),
-            stamp_name: clip(self.stamp_name),
-            ..self
         }
     }
 
@@ -149,24 +199,26 @@ fn one_line<'v>(text: &'v str, fallback: &'static str) -> Cow<'v, str> {
 }
 
 /// Fills the texts of a value; `name` is the member that holds it.
-fn fill(value: &mut Value, name: &str, words: &Words<'_>) {
+fn fill(value: &mut Value, name: &str, words: &Words<'_>, fit: Fit) {
     match value {
-        Value::Array(values) => values.iter_mut().for_each(|value| fill(value, name, words)),
-        Value::Object(object) => object.iter_mut().for_each(|(name, value)| fill(value, name, words)),
-        Value::String(text) if text.contains("{{") => *text = filled(text, name, words),
+        Value::Array(values) => values.iter_mut().for_each(|value| fill(value, name, words, fit)),
+        Value::Object(object) => object.iter_mut().for_each(|(name, value)| fill(value, name, words, fit)),
+        Value::String(text) if text.contains("{{") => *text = filled(text, name, words, fit),
         _ => {}
     }
 }
 
 /// One pass from left to right: a name that looks like a placeholder stays what it is.
-fn filled(text: &str, name: &str, words: &Words<'_>) -> String {
+fn filled(text: &str, name: &str, words: &Words<'_>, fit: Fit) -> String {
     let is_address = ADDRESSES.contains(&name);
     let mut filled = String::with_capacity(text.len());
     for part in parts(text) {
-        match part {
-            Part::Plain(stretch) | Part::Unknown(stretch) => filled.push_str(stretch),
-            Part::Known(placeholder) if is_address => filled.extend(percent_encoded(words.word(placeholder))),
-            Part::Known(placeholder) => filled.push_str(words.word(placeholder)),
+        match (part, fit) {
+            (Part::Plain(stretch), _) => filled.push_str(stretch),
+            (Part::Unknown(_), _) => filled.push('a'),
+            (Part::Known(placeholder), _) if is_address => filled.extend(percent_encoded(words.word(placeholder))),
+            (Part::Known(placeholder), Fit::Whole) => filled.push_str(words.word(placeholder)),
+            (Part::Known(placeholder), Fit::Clipped) => filled.push_str(&CLIPPED.cut(words.word(placeholder))),
         }
     }
     filled

@@ -1,5 +1,7 @@
 //! `stamp-rally event apply|list|show`.
 
+mod messages;
+
 use super::*;
 
 #[tokio::test]

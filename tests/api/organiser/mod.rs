@@ -6,6 +6,7 @@ mod csv;
 mod facts;
 mod hostile;
 mod lists;
+mod messages;
 mod races;
 mod settings;
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     Findings,
     actions::check_button_action,
-    members::{OneOf, Rule, check_members},
+    members::{OneOf, Rule, amount, check_members},
 };
 
 /// Where a component stands, and so which types may.
@@ -55,10 +55,10 @@ const SHRINK: Rule = OneOf(&["shrink-to-fit"]);
 const PLACED: [(&str, Rule); 6] = [
     ("margin", Rule::Length(SPACES)),
     ("position", OneOf(&["relative", "absolute"])),
-    ("offsetTop", Rule::Relative(SPACES)),
-    ("offsetBottom", Rule::Relative(SPACES)),
-    ("offsetStart", Rule::Relative(SPACES)),
-    ("offsetEnd", Rule::Relative(SPACES)),
+    ("offsetTop", Rule::Offset(SPACES)),
+    ("offsetBottom", Rule::Offset(SPACES)),
+    ("offsetStart", Rule::Offset(SPACES)),
+    ("offsetEnd", Rule::Offset(SPACES)),
 ];
 
 const BOX: &[(&str, Rule)] = &[
@@ -90,7 +90,7 @@ const GRADIENT: &[(&str, Rule)] = &[
     ("startColor", Rule::Colour),
     ("endColor", Rule::Colour),
     ("centerColor", Rule::Colour),
-    ("centerPosition", Rule::Relative(&[])),
+    ("centerPosition", Rule::Percent),
 ];
 
 const BUTTON: &[(&str, Rule)] = &[
@@ -122,12 +122,12 @@ const VIDEO: &[(&str, Rule)] = &[
     ("previewUrl", Rule::SecureUrl),
     ("altContent", Rule::Elsewhere),
     ("aspectRatio", Rule::Ratio),
-    ("action", Rule::Action),
+    ("action", Rule::UriAction),
 ];
 
 const ICON: &[(&str, Rule)] = &[
     ("url", Rule::SecureUrl),
-    ("size", Rule::Relative(FONT_SIZES)),
+    ("size", Rule::Length(FONT_SIZES)),
     ("aspectRatio", Rule::Ratio),
     ("scaling", Rule::Switch),
 ];
@@ -144,7 +144,7 @@ const TEXT: &[(&str, Rule)] = &[
     ("style", STYLE),
     ("decoration", DECORATION),
     ("wrap", Rule::Switch),
-    ("lineSpacing", Rule::Length(&[])),
+    ("lineSpacing", Rule::Pixels),
     ("action", Rule::Action),
     ("maxLines", Rule::Whole),
     ("adjustMode", SHRINK),
@@ -152,7 +152,7 @@ const TEXT: &[(&str, Rule)] = &[
 ];
 
 const SPAN: &[(&str, Rule)] = &[
-    ("text", Rule::Text),
+    ("text", Rule::Letters),
     ("size", Rule::Length(FONT_SIZES)),
     ("color", Rule::Colour),
     ("weight", WEIGHT),
@@ -239,8 +239,8 @@ fn check_gradient(background: &Map<String, Value>, path: &str, findings: &mut Fi
     for name in ["angle", "startColor", "endColor"] {
         required(background, name, path, findings);
     }
-    let angle = background.get("angle").and_then(Value::as_str).and_then(|angle| angle.strip_suffix("deg"));
-    if !angle.and_then(|angle| angle.parse::<f64>().ok()).is_some_and(|angle| (0.0..360.0).contains(&angle)) {
+    let angle = background.get("angle").and_then(Value::as_str).and_then(|angle| amount(angle, "deg"));
+    if angle.is_none_or(|angle| angle >= 360.0) {
         findings.invalid(&format!("{path}/angle"));
     }
 }

@@ -3,8 +3,10 @@
 //! `OpenAPI` file, without a look at our own builder: the two are to check each other.
 
 mod actions;
+mod around;
 mod components;
 mod members;
+mod uri;
 
 use serde_json::{Map, Value};
 
@@ -19,6 +21,8 @@ use super::{messages::Fault, switches::UnknownMembers};
 const BUBBLE_BYTES: usize = 30_000;
 const CAROUSEL_BYTES: usize = 50_000;
 const CAROUSEL_BUBBLES: usize = 12;
+/// Of a message.
+const ANIMATED_IMAGES: usize = 10;
 
 const BLOCKS: [&str; 4] = ["header", "hero", "body", "footer"];
 
@@ -55,6 +59,13 @@ impl Findings {
     }
 }
 
+/// Every fault of what is around the content of a message.
+pub(super) fn check_around(message: &Map<String, Value>, unknown_members: UnknownMembers) -> Vec<Fault> {
+    let mut findings = Findings { faults: Vec::new(), unknown_members };
+    around::check(message, &mut findings);
+    findings.faults
+}
+
 /// Every fault of a container; none means that LINE would take it.
 pub(super) fn check(contents: &Value, unknown_members: UnknownMembers) -> Vec<Fault> {
     let mut findings = Findings { faults: Vec::new(), unknown_members };
@@ -64,7 +75,21 @@ pub(super) fn check(contents: &Value, unknown_members: UnknownMembers) -> Vec<Fa
         (Some(_), _) => findings.invalid("/type"),
         (None, _) => findings.invalid(""),
     }
+    if animated(contents) > ANIMATED_IMAGES {
+        findings.invalid("");
+    }
     findings.faults
+}
+
+fn animated(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => values.iter().map(animated).sum(),
+        Value::Object(object) => {
+            let is_animated = object.get("animated").and_then(Value::as_bool).unwrap_or(false);
+            usize::from(is_animated) + object.values().map(animated).sum::<usize>()
+        }
+        _ => 0,
+    }
 }
 
 /// Where a bubble stands: a video may not be in a carousel.

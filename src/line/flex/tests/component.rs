@@ -13,7 +13,9 @@ fn each_layout_has_its_components() {
         "must be one of icon, text, filler here",
     );
     let gone = "must be one of box, button, image, text, separator, filler here";
-    refuses(json!({ "type": "spacer" }), "/type", gone);
+    let spacer = "is spacer, which LINE took out of Flex Messages in 2020: give the box around it a padding \
+                  (paddingTop, paddingBottom, …), or the component beside it a margin";
+    refuses(json!({ "type": "spacer" }), "/type", spacer);
     refuses(json!({ "type": "span", "text": "a" }), "/type", gone);
     refuses(json!({}), "/type", gone);
     refuses(json!({ "type": 1 }), "/type", gone);
@@ -128,6 +130,7 @@ fn sizes_are_words_or_texts_with_a_unit() {
 #[test]
 fn numbers_and_switches_are_no_texts() {
     accepts(and(text_a(), "flex", 0));
+    accepts(and(text_a(), "flex", 1.0));
     for flex in [json!("1"), json!(-1), json!(1.5), json!(3_000_000_000_u64)] {
         refuses(and(text_a(), "flex", flex), "/flex", "must be a whole number, 0 or more, without quotation marks");
     }

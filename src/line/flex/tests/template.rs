@@ -89,16 +89,39 @@ fn an_address_is_percent_encoded_and_never_cut() {
         message["contents"]["body"]["contents"][0]["action"]["uri"],
         "https://example.jp/?spot=%E7%81%AF%E5%8F%B0%20%261"
     );
-    // Cut to 100 units, every one of them nine characters when encoded, it just fits; beside another name it doesn't.
-    let name = "灯".repeat(2_000);
-    assert!(template.render(&Values { stamp_name: &name, ..hanako() }).is_ok());
-    let opens = json!({ "type": "uri", "uri": "https://example.jp/{{stamp.name}}/{{event.name}}" });
-    let template = Template::parse(with_body(json!([tapped(opens)]))).unwrap();
-    let faults = template.render(&Values { stamp_name: &name, event_name: &name, ..hanako() }).unwrap_err();
+    // Half a name would lead elsewhere: the address is too long, and the notice isn't sent.
+    let name = "灯".repeat(120);
+    let faults = template.render(&Values { stamp_name: &name, ..hanako() }).unwrap_err();
     assert_eq!(
         faults[0].to_string(),
         "/contents/body/contents/0/action/uri: is longer than 1000 characters: shorten the address"
     );
+    let opens = json!({ "type": "uri", "uri": "https://example.jp/{{stamp.name}}/{{event.name}}" });
+    let template = Template::parse(with_body(json!([tapped(opens)]))).unwrap();
+    let half = "灯".repeat(60);
+    let faults = template.render(&Values { stamp_name: &half, event_name: &half, ..hanako() }).unwrap_err();
+    assert_eq!(
+        faults[0].to_string(),
+        "/contents/body/contents/0/action/uri: is longer than 1000 characters: shorten the address"
+    );
+    assert!(template.render(&Values { stamp_name: &half, ..hanako() }).is_ok());
+}
+
+/// As many places as faults are found at once, and more.
+#[test]
+fn every_text_that_becomes_too_long_is_cut_however_many_there_are() {
+    let button = json!({ "type": "button", "action": uri("「{{stamp.name}}」を見る") });
+    let template = Template::parse(with_body(json!(vec![button; 120]))).unwrap();
+    let message = template.render(&Values { stamp_name: &"あ".repeat(60), ..hanako() }).unwrap();
+    assert_eq!(check_finished(&message), vec![]);
+}
+
+#[test]
+fn a_whole_number_is_sent_and_stored_without_a_point() {
+    let text = and(and(text_a(), "flex", 1.0), "maxLines", 2.0);
+    let template = Template::parse(with_body(json!([text]))).unwrap();
+    let text = &template.message()["contents"]["body"]["contents"][0];
+    assert_eq!((&text["flex"], &text["maxLines"]), (&json!(1), &json!(2)));
 }
 
 #[test]
