@@ -7,7 +7,10 @@
 use std::{
     env,
     num::NonZeroU32,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -16,10 +19,18 @@ use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse
 use lambda_runtime::{Diagnostic, LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
-use crate::delivery::{Delivery, Patience, batch::Handled, limits::Limits};
+use crate::delivery::{
+    Delivery, Patience,
+    batch::Handled,
+    limits::{DrainEnd, Drained, Limits},
+    pace::Share,
+    worker::CONSUMER,
+};
 use crate::domain::time::{Clock, Timestamp};
 use crate::store::{
+    Store,
     client::{Clients, Pace},
     stream::{Record, lambda},
 };
@@ -33,6 +44,9 @@ const VARIABLES: [&str; 4] = [
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
     "AWS_LAMBDA_FUNCTION_VERSION",
 ];
+
+/// That this function runs is written down so often.
+const NOTED_FOR: Duration = Duration::from_hours(1);
 
 /// `lambda`.
 #[derive(Clone, Debug, clap::Args)]
@@ -50,14 +64,17 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     refuse_elsewhere()?;
     let parts = service::Service::of(&settings)?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
-    let delivery = parts.delivery(&parts.store(&clients), patience())?;
-    let share = settings.delivery.pushes_per_second / args.instances;
-    delivery.set_share(share.max(1), Duration::ZERO);
+    let store = parts.store(&clients);
+    let delivery = parts.delivery(&store, patience())?;
+    let share = Share::among(settings.delivery.pushes_per_second, args.instances);
+    delivery.set_share(share, share.first_wait(fastrand::f64()));
     let function = Function {
         delivery,
         clock: parts.clock(),
         longest_push: settings.line.timeout,
         told_tight: AtomicBool::new(false),
+        store,
+        noted: Mutex::default(),
     };
     let answer = service_fn(|event: LambdaEvent<Asked>| {
         let (asked, context) = event.into_parts();
@@ -102,6 +119,14 @@ struct Function {
     clock: Clock,
     longest_push: Duration,
     told_tight: AtomicBool,
+    store: Store,
+    noted: Mutex<Option<Noted>>,
+}
+
+/// That this function runs was written down.
+struct Noted {
+    stream: String,
+    at: Instant,
 }
 
 impl Function {
@@ -140,7 +165,11 @@ impl Function {
         }
         let stream = lambda::stream_of(&entries).context("no record is of a DynamoDB stream")?;
         let (stream, count) = (stream.to_owned(), entries.len());
-        let handled = self.delivery.deliver_batch(records(entries), &stream, limits).await;
+        // Side by side: a note that comes late takes none of the batch's time.
+        let (handled, ()) = tokio::join!(
+            Box::pin(self.delivery.deliver_batch(records(entries), &stream, limits)),
+            self.note_that_it_runs(&stream, Instant::now() + limits.hurry)
+        );
         tracing::info!(
             records = count,
             notices = handled.tally.total(),
@@ -152,13 +181,36 @@ impl Function {
     }
 
     async fn drain(&self, limits: Limits) -> anyhow::Result<Answer> {
-        let drained = self.delivery.drain_within(limits).await?;
-        if drained.is_none() {
+        let Drained { tally, end } = self.delivery.drain_within(limits).await;
+        let drained = tally.total();
+        tracing::info!(notices = drained, outcomes = ?tally, "tried what is held");
+        if end? == DrainEnd::OutOfTime {
             tracing::warn!("there was no time to try everything that is held");
         }
-        let drained = drained.map_or(0, |tally| tally.total());
-        tracing::info!(notices = drained, "tried what is held");
         Ok(Answer::Drained { drained })
+    }
+
+    /// Notes once in an hour that a function is handed the stream's records, for `reconcile`: it must not leave to workers
+    /// what nothing but the event source mapping brings. Where that fails the next batch does it.
+    async fn note_that_it_runs(&self, stream: &str, until: Instant) {
+        let is_due = |noted: &Option<Noted>| {
+            noted.as_ref().is_none_or(|noted| noted.stream != stream || noted.at.elapsed() >= NOTED_FOR)
+        };
+        if !is_due(&self.noted.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return;
+        }
+        let consumers = self.store.consumers(CONSUMER, stream);
+        match timeout_at(until, consumers.note_function(self.clock.now())).await {
+            Ok(Ok(())) => {
+                let noted = Noted { stream: stream.to_owned(), at: Instant::now() };
+                *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(noted);
+            }
+            Ok(Err(error)) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "that this function runs can't be written down now");
+            }
+            Err(_) => tracing::warn!("that this function runs can't be written down in time"),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 const BUCKETS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// What is counted, with the words that `/metrics` says about it.
-const COUNTERS: [(&str, &str); 7] = [
+const COUNTERS: [(&str, &str); 8] = [
     ("http_requests_total", "Requests by endpoint, method and status."),
     ("id_tokens_refused_total", "ID tokens that were not accepted, by reason."),
     ("stamp_rally_items_unreadable_total", "How often an item was met that can't be read; `table check` lists them."),
@@ -15,9 +15,13 @@ const COUNTERS: [(&str, &str); 7] = [
     ("stamp_rally_push_retries_total", "Pushes that are made once more, by channel."),
     ("stamp_rally_records_unreadable_total", "Records of the stream that are no item of ours; the log names them."),
     ("stamp_rally_stream_lost_total", "How often a shard lost records before they were read, by shard."),
+    (
+        "stamp_rally_stream_replaced_total",
+        "How often this worker found another stream than the one that was followed; what was acquired between the two is in neither.",
+    ),
 ];
 
-const GAUGES: [(&str, &str); 8] = [
+const GAUGES: [(&str, &str); 9] = [
     ("stamp_rally_channel_failing_seconds", "For how long LINE has answered no push of this process; 0 if it did."),
     ("stamp_rally_channel_held", "1: this process can't send on the channel now, and parks its notices."),
     ("stamp_rally_line_quota_left", "Messages left this month, by channel; told by the leading worker."),
@@ -28,6 +32,7 @@ const GAUGES: [(&str, &str); 8] = [
     ("stamp_rally_shard_lag_seconds", "Age of the oldest unfinished record, by shard."),
     ("stamp_rally_shard_progress_timestamp_seconds", "When the progress of a shard with news was last written."),
     ("stamp_rally_shard_unfinished", "Records that were read and that the checkpoint doesn't cover yet, by shard."),
+    ("stamp_rally_stream_unread", "1: the table has no stream, or another one than this worker reads."),
     ("stamp_rally_worker_round_timestamp_seconds", "When this worker last looked at the progress of all."),
 ];
 

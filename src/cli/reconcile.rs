@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{args::SettingsArgs, service, store};
 use crate::delivery::{
     Outcome, Patience,
-    reconcile::{Counts, Mode, ReconcileError},
+    reconcile::{Counts, Left, Manner, Migrated, Mode, Readers, ReconcileError},
 };
 use crate::domain::{ids::EventId, notice::ParkedState};
 
@@ -31,19 +31,29 @@ pub struct ReconcileArgs {
     /// Tell what would be done: nothing is sent, and nothing is written
     #[arg(long)]
     dry_run: bool,
+    /// Send migrated notices too (of stamps that name no request): the former program certainly sent none of them
+    #[arg(long)]
+    assume_unsent: bool,
+}
+
+impl ReconcileArgs {
+    fn manner(&self) -> Manner {
+        let mode = if self.dry_run { Mode::DryRun } else { Mode::ForReal };
+        Manner { mode, migrated: if self.assume_unsent { Migrated::Unsent } else { Migrated::MaybeSent } }
+    }
 }
 
 /// Carries the command out. The table at the end tells what was done, also when it breaks off.
 pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
-    let mode = if args.dry_run { Mode::DryRun } else { Mode::ForReal };
+    let manner = args.manner();
     let parts = service::Service::of(&settings)?;
     let shutdown = service::shutdown_signal()?;
     let (seen, bar) = (Seen::default(), progress());
     let done = store::with(&settings, async |store| {
         let delivery = parts.delivery(store, Patience::default())?;
         let tell = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
-        let done = delivery.reconcile(args.event.as_ref(), mode, &tell, &shutdown).await;
+        let done = delivery.reconcile(args.event.as_ref(), manner, &tell, &shutdown).await;
         done.map_err(|error| if let ReconcileError::Store(error) = error { error.into() } else { anyhow!(error) })
     })
     .await;
@@ -51,8 +61,11 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     if let Ok(done) = &done {
         done.events.iter().for_each(|(event, counts)| seen.take(event, counts, &bar));
     }
-    write_table(out, &seen.events(), mode)?;
-    if done?.interrupted {
+    let events = seen.events();
+    write_table(out, &events, manner.mode)?;
+    let done = done?;
+    write_left(out, &events, done.readers)?;
+    if done.interrupted {
         bail!("interrupted: run it again to go on");
     }
     Ok(())
@@ -147,17 +160,59 @@ fn write_table(out: &mut impl Write, events: &BTreeMap<EventId, Counts>, mode: M
     Ok(())
 }
 
+/// What was not taken, by event, and from when on it would be.
+fn write_left(out: &mut impl Write, events: &BTreeMap<EventId, Counts>, readers: Option<Readers>) -> io::Result<()> {
+    let to = match readers {
+        Some(Readers::Function) => "the function, which may still be handed them",
+        Some(Readers::Workers) => "the workers, which may still read them",
+        None => return writeln!(out, "the table has no stream: run `stamp-rally table create`"),
+    };
+    for (event, Left { notices, first, last }) in
+        events.iter().filter_map(|(event, counts)| Some((event, counts.left?)))
+    {
+        let times = if first == last { format!("{first}") } else { format!("{first} (the last: {last})") };
+        writeln!(out, "{event}: {notices} left to {to}; `reconcile` takes them from {times} on")?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::delivery::Tally;
+
+    #[test]
+    fn what_is_left_is_reported_by_event_with_the_time_from_which_it_would_be_taken() {
+        let at = |text: &str| text.parse().unwrap();
+        let (first, last) = (at("2026-05-24T10:15:00.000Z"), at("2026-05-24T11:15:00.000Z"));
+        let left = |left| Counts { left: Some(left), ..Counts::default() };
+        let events = BTreeMap::from([
+            ("autumn".parse().unwrap(), left(Left::one(first))),
+            ("spring".parse().unwrap(), left(Left::one(first).and(Some(Left::one(last))))),
+            ("winter".parse().unwrap(), Counts::default()),
+        ]);
+        let printed = |readers| {
+            let mut out = Vec::new();
+            write_left(&mut out, &events, readers).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(
+            printed(Some(Readers::Workers)),
+            "autumn: 1 left to the workers, which may still read them; `reconcile` takes them from \
+             2026-05-24T10:15:00.000Z on\n\
+             spring: 2 left to the workers, which may still read them; `reconcile` takes them from \
+             2026-05-24T10:15:00.000Z (the last: 2026-05-24T11:15:00.000Z) on\n"
+        );
+        assert!(printed(Some(Readers::Function)).contains("1 left to the function, which may still be handed them"));
+        assert_eq!(printed(None), "the table has no stream: run `stamp-rally table create`\n");
+    }
 
     fn counts(outcomes: &[Outcome], undecided: usize) -> Counts {
         let mut tally = Tally::default();
         for outcome in outcomes {
             tally.count(*outcome);
         }
-        Counts { participants: 1200, tally, undecided, unreadable: 0 }
+        Counts { participants: 1200, tally, left: None, undecided, unreadable: 0 }
     }
 
     fn table(events: &[(&str, Counts)], mode: Mode) -> String {

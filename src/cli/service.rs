@@ -6,13 +6,16 @@ use anyhow::{Context, anyhow, bail};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Worker};
+use crate::delivery::{
+    Delivery, DeliveryParts, DeliverySettings, Patience, Worker,
+    worker::{StreamState, StreamWatch},
+};
 use crate::domain::{
     ids::ChannelName,
     time::{Clock, MachineClock},
 };
 use crate::http::{
-    self,
+    self, NotConsuming,
     auth::{AdminToken, AdminTokens, Events, Role},
 };
 use crate::line::{
@@ -83,12 +86,12 @@ impl<'a> Service<'a> {
     /// What operators are answered from by a process that only consumes.
     #[must_use]
     pub fn ops(&self, clients: &Clients, worker: &Worker) -> http::Ops {
-        let (pulse, clock) = (worker.pulse(), self.clock.clone());
+        let (pulse, watch, clock) = (worker.pulse(), worker.watch(), self.clock.clone());
         http::Ops {
             store: self.store(clients),
             metrics: self.metrics.clone(),
             clock: self.clock.clone(),
-            consumes: Some(Arc::new(move || pulse.is_felt(clock.uptime()))),
+            consumes: Some(Arc::new(move || consumes(&watch, pulse.is_felt(clock.uptime())))),
         }
     }
 
@@ -143,6 +146,16 @@ impl<'a> Service<'a> {
     ) -> anyhow::Result<HashMap<ChannelName, T>> {
         let channels = self.settings.line.channels.iter();
         channels.map(|(name, channel)| Ok((name.parse()?, part(channel)?))).collect()
+    }
+}
+
+/// Whether a worker consumes the table's stream; `has_looked`: at the workers' progress, within its lease.
+fn consumes(watch: &StreamWatch, has_looked: bool) -> Result<(), NotConsuming> {
+    match watch.state() {
+        StreamState::Missing => Err(NotConsuming::NoStream),
+        StreamState::Replaced => Err(NotConsuming::AnotherStream),
+        StreamState::Present if has_looked => Ok(()),
+        StreamState::Present => Err(NotConsuming::NoRound),
     }
 }
 

@@ -7,15 +7,21 @@
 //! Nothing waits beyond the time: first notices that have waited for LINE are parked sooner, then no attempt is begun
 //! any more, at last whatever still runs is dropped. A dropped push is repeated with the same retry key.
 
-use std::{future::Future, time::Duration};
+mod unforgotten;
+
+use std::{collections::BTreeMap, future::Future, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::{
+    ids::{EventId, LineUserId},
+    time::Timestamp,
+};
 use crate::store::{
     StoreError,
-    progress::{By, Consumers, FactSpan},
+    progress::{BatchFacts, BatchNote, By, Consumers, EventFacts, HandedOut},
     stream::{Record, SequenceNumber},
 };
 
@@ -28,6 +34,8 @@ use super::{
     window::{Ticket, Window},
     worker::CONSUMER,
 };
+pub(super) use unforgotten::AllUnforgotten;
+use unforgotten::Unforgotten;
 
 /// An hour before it matters whether somebody may have tried a notice: it must not begin to matter while one works.
 const OLD: Duration = RETRY_LIMIT.saturating_sub(Duration::from_hours(1));
@@ -46,6 +54,8 @@ struct Batch {
     window: Window,
     /// What they call for, in their order.
     called: Vec<(Ticket, Called)>,
+    /// The facts of those that aren't finished.
+    facts: BTreeMap<Ticket, (EventId, LineUserId, Timestamp)>,
     lanes: Lanes,
     standing: Standing,
     tally: Tally,
@@ -59,17 +69,18 @@ impl Delivery {
         let standing = Standing::until(self.clock().uptime() + limits.last_attempt);
         let mut batch = Batch::of(records, standing);
         let Some(first) = batch.window.first_unfinished().cloned() else { return batch.handled() };
-        let Some(span) = batch.window.unfinished() else { return batch.handled() };
-        let consumers = self.parts.store.consumers(CONSUMER, stream);
+        let (facts, consumers) = (batch.unfinished_facts(), self.parts.store.consumers(CONSUMER, stream));
         let written = async {
             let doubts = batch.doubts(self).await?;
-            consumers.hand_out(&first, span, self.clock().now()).await.map(|()| doubts)
+            Ok((doubts, consumers.hand_out(&first, &facts, self.clock().now()).await?))
         };
         let failure = "nothing is handed out: it can't be written down now";
-        if let Some(doubts) = in_time(began + limits.last_attempt, failure, written).await {
+        if let Some((doubts, note)) = in_time(began + limits.last_attempt, failure, written).await {
+            self.parts.unforgotten.written(&consumers, &note);
             batch.hand_out(&doubts);
             batch.work(self, began, limits).await;
-            batch.tell_the_rest(self, &consumers, (&first, span), began + limits.answer).await;
+            batch.write_down_the_rest(self, &consumers, (note, facts), began + limits.answer).await;
+            self.parts.unforgotten.forget(began + limits.answer).await;
         }
         batch.handled()
     }
@@ -79,7 +90,7 @@ impl Batch {
     /// In the order of the shard, each record once.
     fn of(mut records: Vec<Record>, standing: Standing) -> Self {
         let (window, lanes, tally) = (Window::default(), Lanes::default(), Tally::default());
-        let mut batch = Self { window, called: Vec::new(), lanes, standing, tally };
+        let mut batch = Self { window, called: Vec::new(), facts: BTreeMap::new(), lanes, standing, tally };
         records.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         for record in records {
             batch.take_record(record);
@@ -93,26 +104,43 @@ impl Batch {
         let fact = called.as_ref().map(|called| called.at);
         let Some(ticket) = self.window.read(record.sequence, record.at, fact) else { return };
         match called {
-            Some(called) => self.called.push((ticket, called)),
+            Some(called) => {
+                let (event_id, participant) = (called.notice.event_id.clone(), called.notice.line_user_id.clone());
+                self.facts.insert(ticket, (event_id, participant, called.at));
+                self.called.push((ticket, called));
+            }
             None => self.window.finish(ticket),
         }
     }
 
+    /// The facts that aren't finished, by event.
+    fn unfinished_facts(&self) -> BatchFacts {
+        let mut all = BatchFacts::new();
+        for (event_id, participant, at) in self.facts.values() {
+            let one = EventFacts::one(participant.clone(), *at);
+            match all.get_mut(event_id) {
+                Some(facts) => facts.add(one),
+                None => drop(all.insert(event_id.clone(), one)),
+            }
+        }
+        all
+    }
+
     /// What a reader of the stream may have handed to LINE without leaving a mark. Only asked for notices so old that it
     /// matters.
-    async fn doubts(&self, delivery: &Delivery) -> Result<Vec<FactSpan>, StoreError> {
+    async fn doubts(&self, delivery: &Delivery) -> Result<Vec<HandedOut>, StoreError> {
         let now = delivery.clock().now();
         if !self.called.iter().any(|(_, called)| now.since(called.since) > OLD) {
             return Ok(Vec::new());
         }
         let handed_out = delivery.parts.store.handed_out(CONSUMER).await?;
-        Ok(handed_out.into_iter().filter(|out| out.by == By::Stream).map(|out| out.span).collect())
+        Ok(handed_out.into_iter().filter(|out| !matches!(out.by, By::Run(_))).collect())
     }
 
     /// Each notice gets in its participant's lane.
-    fn hand_out(&mut self, doubts: &[FactSpan]) {
+    fn hand_out(&mut self, doubts: &[HandedOut]) {
         for (ticket, Called { notice, at, since, path }) in self.called.drain(..) {
-            let doubtful = doubts.iter().any(|span| span.contains(at));
+            let doubtful = doubts.iter().any(|out| out.covers(&notice.event_id, &notice.line_user_id, at));
             let call = Call { notice, since, doubtful, path, standing: self.standing.clone() };
             self.lanes.push(Job { ticket, at, call });
         }
@@ -143,31 +171,36 @@ impl Batch {
     fn finished(&mut self, finished: Finished) {
         if finished.outcome.is_final() {
             self.tally.count(finished.outcome);
+            self.facts.remove(&finished.job.ticket);
             self.window.finish(finished.job.ticket);
         }
         self.lanes.finished(finished);
     }
 
     /// Leaves written down what is not finished, under the record that the next batch begins with. If that fails, what
-    /// stands there tells of too much, never of too little.
-    async fn tell_the_rest(
+    /// is written says too much, never too little, until this process can delete it.
+    async fn write_down_the_rest(
         &self,
         delivery: &Delivery,
         consumers: &Consumers,
-        (first, handed_out): (&SequenceNumber, FactSpan),
+        (note, handed_out): (BatchNote, BatchFacts),
         until: Instant,
     ) {
-        let rest = self.window.first_unfinished().zip(self.window.unfinished());
-        let told = async {
-            if let Some((next, span)) = rest.filter(|rest| *rest != (first, handed_out)) {
-                consumers.hand_out(next, span, delivery.clock().now()).await?;
+        let rest = self.window.first_unfinished().map(|next| (next, self.unfinished_facts()));
+        let stays = rest.as_ref().is_some_and(|(next, _)| **next == note.first);
+        let mut is_written_down = rest.is_none();
+        let written = async {
+            if let Some((next, facts)) = rest.as_ref().filter(|(_, facts)| !stays || *facts != handed_out) {
+                consumers.hand_out(next, facts, delivery.clock().now()).await?;
+                is_written_down = true;
             }
-            if rest.is_some_and(|(next, _)| next == first) {
-                return Ok(());
-            }
-            consumers.forget_batch(first).await
+            if stays { Ok(()) } else { consumers.forget_batch(&note).await }
         };
-        in_time(until, "what is finished stays in doubt: it can't be written down now", told).await;
+        let failure = "what is finished stays in doubt: it can't be written down now";
+        if in_time(until, failure, written).await.is_none() && !stays {
+            let until = rest.filter(|_| !is_written_down).map(|(next, _)| next.clone());
+            delivery.parts.unforgotten.add(Unforgotten { consumers: consumers.clone(), note, until });
+        }
     }
 
     fn handled(self) -> Handled {

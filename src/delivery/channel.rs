@@ -13,7 +13,7 @@ use crate::line::messaging::{Messenger, PushError};
 
 use super::{
     DeliverySettings,
-    pace::{Pace, Turn},
+    pace::{Pace, Share, Turn},
 };
 
 /// So many failures in a row, for at least [`FAILING`], and a channel is held: what comes is parked at once.
@@ -186,7 +186,7 @@ impl Channel {
     }
 
     /// Changes its share of pushes a second (see [`Pace::set_share`]).
-    pub fn set_share(&self, share: u32, after: Duration) {
+    pub fn set_share(&self, share: impl Into<Share>, after: Duration) {
         locked(&self.pace).set_share(share, self.started.elapsed(), after);
     }
 
@@ -306,7 +306,8 @@ impl Channels {
     }
 
     /// Changes the share of all of them.
-    pub fn set_share(&self, share: u32, after: Duration) {
+    pub fn set_share(&self, share: impl Into<Share>, after: Duration) {
+        let share = share.into();
         self.0.values().for_each(|channel| channel.set_share(share, after));
     }
 }

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    sync::atomic::Ordering,
+    sync::{Mutex, PoisonError, atomic::Ordering},
 };
 
 use futures_util::{StreamExt as _, stream};
@@ -25,6 +25,7 @@ use crate::store::{
 
 use super::{
     Delivery, Outcome, Tally,
+    channel::locked,
     handler::{Call, Path, Standing},
 };
 
@@ -35,25 +36,35 @@ impl Delivery {
     /// Tries what is held of every event whose channel may be tried, one at first where the channel is held itself, and
     /// the rest when that one went through. Tells what became of them; those that stay held are not told.
     pub async fn drain(&self, stop: &CancellationToken) -> Result<Tally, StoreError> {
+        let tally = Mutex::default();
+        self.drain_into(&tally, stop).await?;
+        Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same; each notice is counted as soon as it is finished, so that the count is right whenever this is dropped.
+    pub(super) async fn drain_into(&self, tally: &Mutex<Tally>, stop: &CancellationToken) -> Result<(), StoreError> {
         self.complete_pending(stop).await;
-        let mut tally = Tally::default();
         let mut wanted = first_page();
         loop {
             let page = self.parts.store.events(&wanted).await?;
             for event in &page.rows {
-                tally.add(&self.drain_event(event, stop).await?);
+                self.drain_event(event, tally, stop).await?;
             }
             wanted.after = page.next;
             if wanted.after.is_none() || stop.is_cancelled() {
-                return Ok(tally);
+                return Ok(());
             }
         }
     }
 
     /// Every page is read before the next one is worked on: work takes rows out of the list.
-    async fn drain_event(&self, event: &Event, stop: &CancellationToken) -> Result<Tally, StoreError> {
-        let (mut tally, mut done) = (Tally::default(), HashSet::new());
-        let mut wanted = first_page();
+    async fn drain_event(
+        &self,
+        event: &Event,
+        tally: &Mutex<Tally>,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let (mut done, mut wanted) = (HashSet::new(), first_page());
         while self.may_drain(event) && !stop.is_cancelled() {
             let page = self.parts.store.parked(&event.event_id, ParkedState::Held, &wanted).await?;
             let rows = page.rows.iter().map(|fact| fact.line_user_id().clone());
@@ -67,38 +78,37 @@ impl Delivery {
             // While the channel is held, one participant after another: the first whose notice goes through opens it.
             while self.is_held(event) && self.may_drain(event) {
                 let Some(user) = participants.next() else { break };
-                tally.add(&self.drain_participant(&event.event_id, &user, stop).await);
+                self.drain_participant(&event.event_id, &user, tally, stop).await;
             }
-            let rest = stream::iter(participants).map(|user| async move {
-                if self.may_drain(event) {
-                    self.drain_participant(&event.event_id, &user, stop).await
-                } else {
-                    Tally::default()
-                }
-            });
-            let rest = rest.buffer_unordered(self.settings().concurrency.max(1));
-            rest.for_each(|drained| {
-                tally.add(&drained);
-                std::future::ready(())
-            })
-            .await;
+            let rest =
+                stream::iter(participants).for_each_concurrent(self.settings().concurrency.max(1), |user| async move {
+                    if self.may_drain(event) {
+                        self.drain_participant(&event.event_id, &user, tally, stop).await;
+                    }
+                });
+            rest.await;
             wanted.after = page.next;
             if wanted.after.is_none() {
                 break;
             }
         }
-        Ok(tally)
+        Ok(())
     }
 
     /// One participant's held notices in the order of their facts, until one of them stays held.
-    async fn drain_participant(&self, event_id: &EventId, user: &LineUserId, stop: &CancellationToken) -> Tally {
-        let mut tally = Tally::default();
+    async fn drain_participant(
+        &self,
+        event_id: &EventId,
+        user: &LineUserId,
+        tally: &Mutex<Tally>,
+        stop: &CancellationToken,
+    ) {
         let facts = match self.parts.store.facts(event_id, user).await {
             Ok(facts) => facts,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(event.id = %event_id, error, "held notices of a participant could not be read");
-                return tally;
+                return;
             }
         };
         let unreadable = self.unreadable_stamps(event_id).await;
@@ -108,10 +118,9 @@ impl Delivery {
             match self.deliver(&call, stop).await {
                 Outcome::Parked(ParkedState::Held) if waits_for_nobody => {}
                 Outcome::Wait | Outcome::Parked(ParkedState::Held) => break,
-                outcome => tally.count(outcome),
+                outcome => locked(tally).count(outcome),
             }
         }
-        tally
     }
 
     /// The stamps of an event that can't be read: other notices don't wait behind theirs.

@@ -25,7 +25,7 @@ use crate::domain::{
 use crate::line::messaging::{Accepted, Messenger};
 use crate::store::{Store, rallies::Rallies};
 
-use super::{DeliverySettings, Outcome, Patience, called, channel::Channels, message::Templates};
+use super::{DeliverySettings, Outcome, Patience, called, channel::Channels, message::Templates, pace::Share};
 
 /// No push is repeated when its first attempt, or its record, is older than this: LINE forgets a retry key after 24
 /// hours (Messaging API: "Retrying an API request"), and a repetition would be a second message.
@@ -65,11 +65,15 @@ pub(super) struct Parts {
     pub probes: AtomicUsize,
     /// Rung when a channel goes on: what it held can be drained.
     pub goes_on: tokio::sync::Notify,
+    /// Notes of finished batches that could not be deleted.
+    pub unforgotten: super::batch::AllUnforgotten,
 }
 
 /// Where a notice comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
+    /// It is taken ahead of the stream, whose readers may be at it too, now or later: its item notes the attempt before a push.
+    AheadOfStream,
     /// It is held, and its channel may go on.
     Held,
     /// Its record came.
@@ -83,7 +87,7 @@ impl Path {
     fn state(self) -> Option<ParkedState> {
         match self {
             Self::Held => Some(ParkedState::Held),
-            Self::Ordinary | Self::Unreadable => None,
+            Self::AheadOfStream | Self::Ordinary | Self::Unreadable => None,
         }
     }
 }
@@ -219,6 +223,7 @@ impl Delivery {
                 patience: parts.patience,
                 probes: AtomicUsize::new(0),
                 goes_on: tokio::sync::Notify::new(),
+                unforgotten: super::batch::AllUnforgotten::default(),
             }),
         }
     }
@@ -229,8 +234,8 @@ impl Delivery {
         &self.parts.settings
     }
 
-    /// Changes how many pushes a second this worker may make on each channel; more only `after` this long.
-    pub fn set_share(&self, share: u32, after: Duration) {
+    /// Changes how many pushes this worker may make on each channel; more only `after` this long.
+    pub fn set_share(&self, share: impl Into<Share>, after: Duration) {
         self.parts.channels.set_share(share, after);
     }
 

@@ -1,6 +1,9 @@
 //! Work with a time by which it must be answered: pure, but for [`Delivery::drain_within`].
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -45,19 +48,45 @@ impl Limits {
     }
 }
 
+/// How a drain in limited time ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrainEnd {
+    /// Everything that is held was tried, as far as its channel may be.
+    All,
+    /// There may be more.
+    OutOfTime,
+}
+
+/// What a drain in limited time came to.
+#[derive(Debug)]
+pub struct Drained {
+    /// What became of those that were finished, however it ended.
+    pub tally: Tally,
+    /// How it ended.
+    pub end: Result<DrainEnd, StoreError>,
+}
+
 impl Delivery {
-    /// Tries what is held (see [`Delivery::drain`]) until the time is over; `None`: there may be more.
-    pub async fn drain_within(&self, limits: Limits) -> Result<Option<Tally>, StoreError> {
-        let (began, stop) = (Instant::now(), CancellationToken::new());
-        let drained = self.drain(&stop);
+    /// Tries what is held (see [`Delivery::drain`]) until the time is over. Before that it deletes the notes of finished
+    /// batches that could not be deleted.
+    pub async fn drain_within(&self, limits: Limits) -> Drained {
+        let (began, tally) = (Instant::now(), Mutex::default());
+        self.forget_finished_batches(began + limits.hurry).await;
+        let end = self.drain_until(began, limits, &tally).await;
+        Drained { tally: tally.into_inner().unwrap_or_else(PoisonError::into_inner), end }
+    }
+
+    async fn drain_until(&self, began: Instant, limits: Limits, tally: &Mutex<Tally>) -> Result<DrainEnd, StoreError> {
+        let stop = CancellationToken::new();
+        let drained = self.drain_into(tally, &stop);
         tokio::pin!(drained);
         tokio::select! {
-            drained = &mut drained => return drained.map(Some),
+            drained = &mut drained => return drained.map(|()| DrainEnd::All),
             () = sleep_until(began + limits.last_attempt) => stop.cancel(),
         }
         tokio::select! {
-            drained = drained => drained.map(|_| None),
-            () = sleep_until(began + limits.end) => Ok(None),
+            drained = drained => drained.map(|()| DrainEnd::OutOfTime),
+            () = sleep_until(began + limits.end) => Ok(DrainEnd::OutOfTime),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! worker that gets a smaller share keeps to it at once, one that gets a larger share waits for a second, so that the
 //! others' pushes of the last second still fit.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, num::NonZeroU32, time::Duration};
 
 /// The stretch of time that the limit speaks of.
 const SECOND: Duration = Duration::from_secs(1);
@@ -12,6 +12,58 @@ const SECOND: Duration = Duration::from_secs(1);
 /// After a pause, the pushes of this time may be made at once. Notices come in batches, one for each read of the stream
 /// (`delivery.poll_interval_ms`): whoever waited for the read shall not wait again for a place in an even row.
 const AT_ONCE: Duration = Duration::from_millis(250);
+
+/// So many pushes in a stretch of time, and never more in any as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    pushes: u32,
+    time: Duration,
+}
+
+impl Default for Share {
+    /// None at all.
+    fn default() -> Self {
+        Self::from(0)
+    }
+}
+
+impl From<u32> for Share {
+    /// So many a second.
+    fn from(pushes: u32) -> Self {
+        Self { pushes, time: SECOND }
+    }
+}
+
+impl Share {
+    /// The share of each of so many instances that know nothing of each other in a rate a second (0 counts as 1). Where
+    /// there are more of them than pushes a second, each makes one in so many seconds that they come to the rate.
+    #[must_use]
+    pub fn among(rate: u32, instances: NonZeroU32) -> Self {
+        let rate = rate.max(1);
+        if rate >= instances.get() {
+            return Self::from(rate / instances);
+        }
+        let nanos = (u64::from(instances.get()) * 1_000_000_000).div_ceil(u64::from(rate));
+        Self { pushes: 1, time: Duration::from_nanos(nanos) }
+    }
+
+    /// How long a process waits before its first push, where pushes are rare: the one whose place it takes may have made
+    /// one just now, and those that start together should not push together. `chance` is a part from 0 to 1.
+    #[must_use]
+    pub fn first_wait(self, chance: f64) -> Duration {
+        if self.time > SECOND { self.time.mul_f64(1.0 + chance.clamp(0.0, 1.0)) } else { Duration::ZERO }
+    }
+
+    /// Whether it allows more than another one.
+    fn is_more_than(self, other: Self) -> bool {
+        u128::from(self.pushes) * other.time.as_nanos() > u128::from(other.pushes) * self.time.as_nanos()
+    }
+
+    /// Between two pushes, where many wait.
+    fn interval(self) -> Duration {
+        self.time / self.pushes.max(1)
+    }
+}
 
 /// Whether a push may be made now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,25 +74,27 @@ pub enum Turn {
     Wait(Duration),
 }
 
-/// The pushes of one worker on one channel: in no second more than its share; evenly spaced where many wait, a batch
+/// The pushes of one worker on one channel: in no stretch of time more than its share; evenly spaced where many wait, a batch
 /// after a pause at once.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
-    share: u32,
-    raised: Option<(Duration, u32)>,
+    share: Share,
+    raised: Option<(Duration, Share)>,
     next: Duration,
-    last_second: VecDeque<Duration>,
+    /// Within the share's time.
+    last: VecDeque<Duration>,
 }
 
 impl Pace {
     /// Changes the share. A larger one counts `after` this long (at least the second in which others may still have
     /// made their pushes), a smaller one at once.
-    pub fn set_share(&mut self, share: u32, now: Duration, after: Duration) {
+    pub fn set_share(&mut self, share: impl Into<Share>, now: Duration, after: Duration) {
+        let share = share.into();
         self.settle(now);
         match self.raised {
             // The same raise again keeps its moment.
             Some((_, coming)) if coming == share => {}
-            _ if share > self.share => self.raised = Some((now + after, share)),
+            _ if share.is_more_than(self.share) => self.raised = Some((now + after, share)),
             _ => (self.share, self.raised) = (share, None),
         }
     }
@@ -48,20 +102,21 @@ impl Pace {
     /// Asks for a push at `now`, a time since some fixed moment.
     pub fn at(&mut self, now: Duration) -> Turn {
         self.settle(now);
-        while self.last_second.front().is_some_and(|push| now.saturating_sub(*push) >= SECOND) {
-            self.last_second.pop_front();
+        let Share { pushes, time } = self.share;
+        while self.last.front().is_some_and(|push| now.saturating_sub(*push) >= time) {
+            self.last.pop_front();
         }
-        if self.share == 0 {
+        if pushes == 0 {
             return Turn::Wait(self.raised.map_or(SECOND, |(from, _)| from.saturating_sub(now)));
         }
         if now < self.next {
             return Turn::Wait(self.next.saturating_sub(now));
         }
-        if let Some(oldest) = self.last_second.front().filter(|_| self.last_second.len() >= self.share as usize) {
-            return Turn::Wait((*oldest + SECOND).saturating_sub(now));
+        if let Some(oldest) = self.last.front().filter(|_| self.last.len() >= pushes as usize) {
+            return Turn::Wait((*oldest + time).saturating_sub(now));
         }
-        self.last_second.push_back(now);
-        self.next = self.next.max(now.saturating_sub(AT_ONCE)) + SECOND / self.share;
+        self.last.push_back(now);
+        self.next = self.next.max(now.saturating_sub(AT_ONCE)) + self.share.interval();
         Turn::Go
     }
 
@@ -69,7 +124,7 @@ impl Pace {
         if let Some((from, share)) = self.raised.filter(|(from, _)| *from <= now) {
             (self.share, self.raised) = (share, None);
             // Begins anew: what the smaller share had planned is no plan for the larger.
-            self.next = self.next.min(from + SECOND / share.max(1));
+            self.next = self.next.min(from + share.interval());
         }
     }
 }
@@ -142,7 +197,46 @@ mod tests {
         assert_eq!(pace.at(2 * SECOND), Turn::Go);
     }
 
+    #[test]
+    fn instances_beyond_the_rate_push_once_in_several_seconds_and_together_come_to_it() {
+        let share = |rate, instances| Share::among(rate, NonZeroU32::new(instances).unwrap());
+        assert_eq!(share(100, 4), Share::from(25));
+        assert_eq!(share(100, 3), Share::from(33), "never more than all together may");
+        assert_eq!(share(5, 5), Share::from(1));
+        assert_eq!(share(2, 5), Share { pushes: 1, time: Duration::from_millis(2500) });
+        assert_eq!(share(3, 10).time, Duration::from_nanos(3_333_333_334));
+        let mut pace = Pace::default();
+        let share = share(2, 5);
+        pace.set_share(share, Duration::ZERO, share.first_wait(0.0));
+        let pushes = run(&mut pace, Duration::ZERO, Duration::from_secs(11), &mut || Duration::ZERO);
+        assert_eq!(pushes, [2500, 5000, 7500, 10_000].map(Duration::from_millis));
+    }
+
     proptest! {
+        /// However late each wakes: over so many seconds that each gets its turn, all together keep to the rate.
+        #[test]
+        fn instances_together_never_exceed_the_rate_over_the_time_of_a_turn(
+            rate in 1u32..20,
+            instances in 1u32..20,
+            late in prop::collection::vec(0u64..400, 1..20),
+        ) {
+            let instances = NonZeroU32::new(instances).unwrap();
+            let (share, mut late) = (Share::among(rate, instances), late.into_iter().cycle());
+            let mut all = Vec::new();
+            for _ in 0..instances.get() {
+                let mut pace = Pace::default();
+                pace.set_share(share, Duration::ZERO, share.first_wait(0.0));
+                let mut late = || Duration::from_millis(late.next().unwrap());
+                all.extend(run(&mut pace, Duration::ZERO, share.time * 6, &mut late));
+            }
+            let most = f64::from(rate) * share.time.as_secs_f64();
+            for begin in &all {
+                let within = all.iter().filter(|push| **push >= *begin && **push < *begin + share.time).count();
+                let pushes = f64::from(u32::try_from(within).unwrap());
+                prop_assert!(pushes <= most + 1e-6, "{within} in {:?}, {most} are allowed", share.time);
+            }
+        }
+
         #[test]
         fn never_more_than_its_share_in_any_second(
             share in 1u32..60,

@@ -7,17 +7,23 @@
 //!
 //! | the notice | becomes |
 //! | --- | --- |
-//! | its fact is younger than [`FORGOTTEN`] | left to the workers |
+//! | the stream can still bring its record ([`horizon`]) | left to the stream's readers, and reported |
+//! | the stream never had its record | sent with the key that any other reader would use |
 //! | certainly never tried | sent, as the workers would: same keys, pace, marks, order per participant |
 //! | LINE may have accepted it | `unknown`: a person decides |
+//! | another program has written it (it names no request) | `unknown`, or sent if the operator says that none was |
 //!
 //! It may have been accepted if an attempt without a clear answer is on its item, or if the time of its fact is in what
-//! somebody had handed out and not finished. So before this hands something out itself, it writes that down too; a run
+//! a reader had handed out and not finished. So before this hands something out itself, it writes that down too; a run
 //! that broke off is continued by the next one with the same keys, as long as LINE remembers them.
 
 mod batch;
 mod finding;
+mod horizon;
 mod presence;
+mod summary;
+
+use std::collections::BTreeSet;
 
 use tokio_util::sync::CancellationToken;
 
@@ -25,16 +31,18 @@ use crate::domain::{event::Event, ids::EventId, time::Timestamp};
 use crate::store::{
     StoreError,
     listing::{Direction, Wanted},
-    progress::{By, Run, WorkerId},
+    progress::{By, EventFacts, Run, WorkerId},
     table::IndexState,
     waiting::AT_A_TIME,
 };
 
-use super::{Delivery, Tally, handler::Standing, worker::CONSUMER};
+use super::{Delivery, handler::Standing, worker::CONSUMER};
 use batch::Work;
-use finding::Doubts;
-pub use finding::FORGOTTEN;
+use finding::{Doubts, Grounds};
+use horizon::Horizon;
+pub use horizon::{DISCARDED, FORGOTTEN, Readers};
 use presence::Presence;
+pub use summary::{Counts, Left, Reconciled};
 
 /// Participants that are looked at together, and of whom one write says that they are handed out.
 const BATCH: usize = 200;
@@ -51,36 +59,29 @@ pub enum Mode {
     ForReal,
 }
 
-/// What became of one event's notices, or would become.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Participants looked at.
-    pub participants: usize,
-    /// Forgotten notices by what they came to. In a dry run those to be sent count as sent.
-    pub tally: Tally,
-    /// Notices that were perhaps tried and may just be worked on (messages for full cards): a day later it can be told.
-    pub undecided: usize,
-    /// Participants of whom something can't be read; the log tells.
-    pub unreadable: usize,
+/// What is known of the notices of stamps that name no request: another program has written them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Migrated {
+    /// It may have sent them.
+    #[default]
+    MaybeSent,
+    /// It certainly sent none: they are sent.
+    Unsent,
 }
 
-impl Counts {
-    /// All of another one too.
-    pub fn add(&mut self, other: &Self) {
-        self.participants += other.participants;
-        self.tally.add(&other.tally);
-        self.undecided += other.undecided;
-        self.unreadable += other.unreadable;
+/// How a run is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// Whether anything is done.
+    pub mode: Mode,
+    /// What is known of another program's notices.
+    pub migrated: Migrated,
+}
+
+impl From<Mode> for Manner {
+    fn from(mode: Mode) -> Self {
+        Self { mode, migrated: Migrated::default() }
     }
-}
-
-/// What a run came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reconciled {
-    /// Each event that it came to, by start.
-    pub events: Vec<(EventId, Counts)>,
-    /// It was stopped before it was through.
-    pub interrupted: bool,
 }
 
 /// Why there is no run, or why it broke off. It may always be run again.
@@ -121,9 +122,9 @@ struct Reconciling<'a> {
     mode: Mode,
     /// Its name in the table of progress.
     me: WorkerId,
-    /// Facts up to here are forgotten.
-    horizon: Timestamp,
-    doubts: Doubts,
+    /// When it began: later facts are not looked at.
+    now: Timestamp,
+    grounds: Grounds,
     /// Runs before this one that broke off, or are still at it.
     others: Vec<Run>,
     standing: Standing,
@@ -138,11 +139,11 @@ impl Delivery {
     pub async fn reconcile(
         &self,
         event: Option<&EventId>,
-        mode: Mode,
+        manner: impl Into<Manner>,
         tell: &Told<'_>,
         stop: &CancellationToken,
     ) -> Result<Reconciled, ReconcileError> {
-        let store = &self.parts.store;
+        let (store, Manner { mode, migrated }) = (&self.parts.store, manner.into());
         match store.holders_index().await? {
             IndexState::Filling => return Err(ReconcileError::IndexNotReady),
             IndexState::Missing => return Err(ReconcileError::NoIndex),
@@ -150,6 +151,7 @@ impl Delivery {
         }
         let events = self.events_to_reconcile(event).await?;
         let (me, now) = (WorkerId::made(), self.clock().now());
+        let (readers, horizon) = self.horizon(now).await?;
         let handed_out = store.handed_out(CONSUMER).await?;
         let mut presence = match mode {
             Mode::DryRun => None,
@@ -161,17 +163,29 @@ impl Delivery {
             delivery: self,
             mode,
             me,
-            horizon: now.plus_millis(-i64::try_from(FORGOTTEN.as_millis()).unwrap_or(i64::MAX)),
+            now,
             others: others.collect(),
-            doubts: Doubts::of(handed_out, now),
+            grounds: Grounds { horizon, doubts: Doubts::of(handed_out, now), migrated },
             standing: presence.as_ref().map_or_else(Standing::always, Presence::standing),
             stop,
             tell,
         };
-        match &mut presence {
+        let done = match &mut presence {
             None => Box::pin(run.all(&events)).await,
             Some(presence) => presence.beside(Box::pin(run.all(&events))).await,
-        }
+        };
+        done.map(|done| Reconciled { readers, ..done })
+    }
+
+    /// What the table's stream can still bring, and its readers; `None` while there is no stream.
+    async fn horizon(&self, now: Timestamp) -> Result<(Option<Readers>, Horizon), StoreError> {
+        let store = &self.parts.store;
+        let Some(stream) = store.stream().await? else {
+            tracing::warn!("the table has no stream, what is acquired now waits: run `stamp-rally table create`");
+            return Ok((None, Horizon::of(None, Readers::Workers, now)));
+        };
+        let readers = Readers::of(&store.consumers(CONSUMER, &stream.arn).board().await?, now);
+        Ok((Some(readers), Horizon::of(Some(&stream), readers, now)))
     }
 
     async fn events_to_reconcile(&self, event: Option<&EventId>) -> Result<Vec<Event>, ReconcileError> {
@@ -195,7 +209,7 @@ impl Delivery {
 
 impl Reconciling<'_> {
     async fn all(&self, events: &[Event]) -> Result<Reconciled, ReconcileError> {
-        let (mut done, mut finished) = (Reconciled::default(), true);
+        let (mut done, mut finished, mut whole) = (Reconciled::default(), true, BTreeSet::new());
         for event in events {
             if self.stop.is_cancelled() {
                 break;
@@ -203,18 +217,37 @@ impl Reconciling<'_> {
             let mut work = Work::of(self, event);
             self.event(event, &mut work).await?;
             finished &= work.is_finished();
+            whole.extend((work.is_whole() && !self.stop.is_cancelled()).then(|| event.event_id.clone()));
             done.events.push((event.event_id.clone(), work.into_counts()));
         }
         if self.mode == Mode::ForReal && finished {
             self.delivery.parts.store.forget_run(CONSUMER, &self.me).await?;
         }
+        if self.mode == Mode::ForReal && !whole.is_empty() {
+            self.forget_decided_batches(&whole).await?;
+        }
         done.interrupted = self.stop.is_cancelled();
         Ok(done)
     }
 
+    /// Deletes what functions noted of batches whose notices have all come to an end: they are of these events, of which
+    /// everything is decided, and so old that no record of them comes any more.
+    async fn forget_decided_batches(&self, events: &BTreeSet<EventId>) -> Result<(), StoreError> {
+        let store = &self.delivery.parts.store;
+        let is_decided = |(event, facts): (&EventId, &EventFacts)| {
+            events.contains(event) && self.now.since(facts.span.through) >= FORGOTTEN
+        };
+        for noted in store.noted_batches(CONSUMER).await? {
+            if noted.facts.iter().all(is_decided) {
+                store.forget_noted_batch(&noted).await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn event(&self, event: &Event, work: &mut Work<'_>) -> Result<(), ReconcileError> {
         let store = &self.delivery.parts.store;
-        let mut people = store.registered(event, self.horizon);
+        let mut people = store.registered(event, self.now);
         loop {
             let some = people.some(BATCH).await?;
             if some.is_empty() || self.stop.is_cancelled() {
@@ -223,7 +256,7 @@ impl Reconciling<'_> {
             work.batch(some).await?;
         }
         for stamp_id in store.masters(&event.event_id).await?.ids() {
-            let mut holders = store.holding(event, stamp_id, self.horizon);
+            let mut holders = store.holding(event, stamp_id, self.now);
             loop {
                 let some = holders.some(AT_A_TIME).await?;
                 if some.is_empty() || self.stop.is_cancelled() {

@@ -30,7 +30,7 @@ impl Delivery {
         let patience = &self.parts.patience;
         let limit = match call.path {
             Path::Held => patience.held,
-            Path::Ordinary | Path::Unreadable => patience.ordinary,
+            Path::AheadOfStream | Path::Ordinary | Path::Unreadable => patience.ordinary,
         };
         for n in 1.. {
             if stop.is_cancelled() || !call.standing.is_good(self.clock().uptime()) {

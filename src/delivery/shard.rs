@@ -28,6 +28,7 @@ use super::{
     lanes::{Finished, Lanes},
     lease::Times,
     window::Window,
+    worker::StreamWatch,
 };
 use progress::{Writing, Written};
 use reading::{Page, Reading};
@@ -48,6 +49,8 @@ pub struct Context {
     pub clock: Clock,
     /// The times of a lease.
     pub times: Times,
+    /// Whether the stream that is read is the table's.
+    pub watch: StreamWatch,
 }
 
 /// Until when a shard is read.

@@ -7,26 +7,22 @@ mod census;
 mod discover;
 mod pulse;
 mod round;
+mod stream_state;
+mod tasks;
 
 pub use pulse::Pulse;
+pub use stream_state::{StreamState, StreamWatch};
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
 use futures_util::future;
-use tokio::{
-    sync::watch,
-    task::{Id, JoinError, JoinSet},
-    time::Instant,
-};
+use tokio::{sync::watch, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::time::Clock;
 use crate::store::{
     Store, StoreError,
-    progress::{Board, WorkerId},
+    progress::{Board, Followed, WorkerId},
     stream::{ShardId, StreamReader},
 };
 
@@ -34,9 +30,10 @@ use super::{
     Delivery, Tally,
     lease::{Lead, Leases, Times},
     retry::stopped_during,
-    shard::{self, Context, End, Goal, Shard},
+    shard::{Context, Goal, Shard},
 };
 use discover::Discoverer;
+use tasks::Tasks;
 
 /// The name of this consumer of the stream, in the table of progress.
 pub const CONSUMER: &str = "delivery";
@@ -55,6 +52,7 @@ pub struct Worker {
     clock: Clock,
     me: WorkerId,
     pulse: Pulse,
+    watch: StreamWatch,
     at_work: Option<AtWork>,
 }
 
@@ -82,14 +80,21 @@ impl Worker {
         clock: Clock,
         me: WorkerId,
     ) -> Self {
-        let pulse = Pulse::of(delivery.settings().lease);
-        Self { delivery, store, streams, clock, me, pulse, at_work: None }
+        let (pulse, watch) = (Pulse::of(delivery.settings().lease), StreamWatch::default());
+        stream_state::replaced().increment(0);
+        Self { delivery, store, streams, clock, me, pulse, watch, at_work: None }
     }
 
     /// Whether it is at work, for whoever asks while it runs.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
         self.pulse.clone()
+    }
+
+    /// How the stream that it reads relates to the table's, while it runs.
+    #[must_use]
+    pub fn watch(&self) -> StreamWatch {
+        self.watch.clone()
     }
 
     /// Works until `shutdown`, then finishes what runs (LINE's time-out bounds that), writes its progress, and hands its
@@ -104,10 +109,7 @@ impl Worker {
                         at_work.run(&self.store, &shutdown).await;
                     }
                 }
-                Ok(false) => {
-                    tracing::error!("the table has no stream: run `stamp-rally table create`");
-                    stopped_during(NO_STREAM, &shutdown).await;
-                }
+                Ok(false) => drop(stopped_during(NO_STREAM, &shutdown).await),
                 Err(error @ StoreError::Unavailable(_)) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(error, "the store can't answer: the table's stream is looked for again soon");
@@ -146,7 +148,11 @@ impl Worker {
 
     /// Finds the table's stream; false if it has none.
     async fn begin(&mut self) -> Result<bool, StoreError> {
-        let Some(arn) = self.store.stream_arn().await? else { return Ok(false) };
+        let Some(arn) = self.store.stream_arn().await? else {
+            self.watch.set(StreamState::Missing);
+            return Ok(false);
+        };
+        self.follow(&arn).await?;
         let times = Times::of(self.delivery.settings().lease);
         let context = Context {
             delivery: self.delivery.clone(),
@@ -154,6 +160,7 @@ impl Worker {
             consumers: self.store.consumers(CONSUMER, &arn),
             clock: self.clock.clone(),
             times,
+            watch: self.watch.clone(),
         };
         self.at_work = Some(AtWork {
             discoverer: Discoverer::new(context.reader.clone(), context.consumers.clone(), self.clock.clone()),
@@ -168,56 +175,20 @@ impl Worker {
         });
         Ok(true)
     }
-}
 
-/// The tasks of a running worker.
-#[derive(Default)]
-struct Tasks {
-    shards: JoinSet<End>,
-    /// How to stop each of them.
-    stops: HashMap<ShardId, CancellationToken>,
-    ids: HashMap<Id, ShardId>,
-}
-
-impl Tasks {
-    fn held(&self) -> BTreeSet<ShardId> {
-        self.stops.keys().cloned().collect()
-    }
-
-    fn start(&mut self, mut shard: Shard, context: &Context, shutdown: &CancellationToken) {
-        let (id, stop, context) = (shard.id().clone(), shutdown.child_token(), context.clone());
-        tracing::info!(shard = %id, "reading a shard");
-        self.stops.insert(id.clone(), stop.clone());
-        let task = self.shards.spawn(async move { shard.run(&context, Goal::Forever, &stop).await });
-        self.ids.insert(task.id(), id);
-    }
-
-    /// Takes note of a shard's end; its name if it was read to its end.
-    fn ended(&mut self, ended: Result<(Id, End), JoinError>) -> Option<ShardId> {
-        let (task, end) = match ended {
-            Ok((task, end)) => (task, end),
-            Err(error) => {
-                let task = error.id();
-                tracing::error!(
-                    error = &error as &dyn std::error::Error,
-                    "reading a shard broke off: it is begun anew"
-                );
-                (task, End::Lost)
-            }
-        };
-        let shard = self.ids.remove(&task)?;
-        self.stops.remove(&shard);
-        tracing::info!(shard = %shard, end = ?end, "stopped reading a shard");
-        shard::tell_over(&shard);
-        Some(shard).filter(|_| end == End::Finished)
-    }
-
-    /// Lets each finish what runs, write its progress and hand its shard over.
-    async fn end(&mut self) {
-        self.stops.values().for_each(CancellationToken::cancel);
-        while let Some(ended) = self.shards.join_next_with_id().await {
-            self.ended(ended);
+    /// Notes that this stream is followed from now on, and reports it if it is another one than before.
+    async fn follow(&self, arn: &str) -> Result<(), StoreError> {
+        if let Followed::Another { arn: former } = self.store.follow(CONSUMER, arn, self.clock.now()).await? {
+            stream_state::replaced().increment(1);
+            tracing::error!(
+                stream.arn = arn,
+                stream.former = former,
+                "the table has another stream than the one that was followed: what was acquired between the two is in \
+                 neither, run `stamp-rally reconcile`"
+            );
         }
+        self.watch.set(StreamState::Present);
+        Ok(())
     }
 }
 
@@ -229,7 +200,8 @@ impl AtWork {
         of_leader.spawn(drain_while(self.context.delivery.clone(), leading.clone(), shutdown.clone()));
         let round = self.context.times.round;
         of_leader.spawn(census::report_while(self.context.delivery.clone(), leading, round, shutdown.clone()));
-        let mut next_round = Instant::now();
+        let (mut next_round, look_every) = (Instant::now(), self.context.delivery.settings().lease);
+        let mut next_look = Instant::now() + look_every;
         while !shutdown.is_cancelled() {
             let list_at = self.discoverer.next_at();
             tokio::select! {
@@ -245,6 +217,10 @@ impl AtWork {
                         next_round = Instant::now();
                     }
                 }
+                () = tokio::time::sleep_until(next_look) => {
+                    self.look_at_the_stream(store).await;
+                    next_look = Instant::now() + look_every;
+                }
                 () = tokio::time::sleep_until(next_round) => {
                     next_round = Instant::now() + self.context.times.round;
                     match self.round(&mut tasks, shutdown).await {
@@ -257,7 +233,7 @@ impl AtWork {
                             tracing::warn!(error, "the workers' progress can't be read or written now");
                         }
                     }
-                    if self.is_over(&tasks) && self.has_another_stream(store).await {
+                    if self.is_over(&tasks) && self.look_at_the_stream(store).await == StreamState::Replaced {
                         break;
                     }
                 }

@@ -23,5 +23,5 @@ mod webhook;
 mod tests;
 
 pub use app::{App, Channel, Channels, Parts};
-pub use ops::Ops;
+pub use ops::{NotConsuming, Ops};
 pub use server::{serve, serve_ops};

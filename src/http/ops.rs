@@ -27,13 +27,22 @@ pub struct Ops {
     /// The time.
     pub clock: Clock,
     /// In a process that is there for the table's stream alone: whether it is at work.
-    pub consumes: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    pub consumes: Option<Arc<dyn Fn() -> Result<(), NotConsuming> + Send + Sync>>,
 }
 
 /// Why a process that is there for the stream alone is not ready.
-#[derive(Debug, thiserror::Error)]
-#[error("the consumer has not looked at the workers' progress within its lease")]
-struct NotAtWork;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotConsuming {
+    /// It reads a stream that gets no records any more.
+    #[error("The table has another stream than the one that is read: that is read to its end first.")]
+    AnotherStream,
+    /// It can't do its work.
+    #[error("The consumer has not looked at the workers' progress within its lease.")]
+    NoRound,
+    /// What is written now is in no stream.
+    #[error("The table has no stream: run `stamp-rally table create`, then `stamp-rally reconcile`.")]
+    NoStream,
+}
 
 /// `GET /healthz`: this process answers.
 pub(super) async fn healthz() -> HttpResponse {
@@ -44,9 +53,7 @@ pub(super) async fn healthz() -> HttpResponse {
 pub(super) async fn readyz(ops: Data<Ops>) -> Result<HttpResponse, ApiError> {
     let answered = tokio::time::timeout(PATIENCE, ops.store.reach()).await;
     answered.map_err(|late| ApiError::StoreUnavailable(late.into()))??;
-    if ops.consumes.as_ref().is_some_and(|is_at_work| !is_at_work()) {
-        return Err(ApiError::StoreUnavailable(NotAtWork.into()));
-    }
+    ops.consumes.as_ref().map_or(Ok(()), |consumes| consumes())?;
     Ok(HttpResponse::Ok().json(json!({ "status": "ready" })))
 }
 

@@ -19,6 +19,8 @@ use serde::Serialize;
 use crate::domain::{ids::RequestId, stamp::Refusal};
 use crate::line::flex::Fault;
 
+use super::ops::NotConsuming;
+
 /// Why something failed underneath.
 type Source = Box<dyn StdError + Send + Sync>;
 
@@ -48,6 +50,8 @@ pub enum ApiError {
     LineUnavailable(#[source] Source),
     #[error("this path answers {allowed}")]
     MethodNotAllowed { allowed: String },
+    #[error(transparent)]
+    NotConsuming(#[from] NotConsuming),
     #[error("there is nothing here")]
     NotFound,
     #[error("register first: PUT the card")]
@@ -113,7 +117,9 @@ impl ApiError {
             Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
             Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
-            Self::StoreUnavailable(_) => (503, "store_unavailable", "The store can't answer now"),
+            Self::NotConsuming(_) | Self::StoreUnavailable(_) => {
+                (503, "store_unavailable", "The store can't answer now")
+            }
             Self::TokenExpired => (401, "token_expired", "The ID token has expired"),
             Self::TokenInvalid => (401, "token_invalid", "The ID token is not valid"),
             Self::TokenMissing => (401, "token_missing", "An ID token is needed"),

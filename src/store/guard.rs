@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::{
     config::http::HttpResponse,
     error::{ProvideErrorMetadata, SdkError},
-    operation::{put_item::PutItemError, update_item::UpdateItemError},
+    operation::{delete_item::DeleteItemError, put_item::PutItemError, update_item::UpdateItemError},
     types::error::ConditionalCheckFailedException,
 };
 
@@ -29,10 +29,21 @@ where
     }
 }
 
+/// Sorts the answer to a guarded Delete: an item that is gone, or is another one now, is as good as deleted.
+pub(super) fn gone<T>(answer: Result<T, SdkError<DeleteItemError, HttpResponse>>) -> Result<(), StoreError> {
+    guarded(answer).map(drop)
+}
+
 /// An error of an operation that takes a condition.
 pub(super) trait MayLose {
     /// The failed condition, if that is what it is.
     fn lost(&self) -> Option<&ConditionalCheckFailedException>;
+}
+
+impl MayLose for DeleteItemError {
+    fn lost(&self) -> Option<&ConditionalCheckFailedException> {
+        if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
+    }
 }
 
 impl MayLose for PutItemError {

@@ -9,14 +9,19 @@
 //! | `CONSUMER#{name}#STREAM#{arn}` | `SHARD#{shardId}` | lease and progress of one shard |
 //! | the same | `WORKER#{id}` | a worker that waits for a lease, or pushes without one |
 //! | the same | `BATCH#{sequence}` | a batch that a function was handed and has not finished |
+//! | the same | `FUNCTION` | that a function is handed the records, not a worker |
+//! | `CONSUMER#{name}` | `STREAM` | the stream that its workers follow |
 //! | `CONSUMER#{name}#RECONCILE` | `RUN#{id}` | what a run of `reconcile` has under way |
 
 mod batches;
 mod candidates;
+mod followed;
 mod handed_out;
 mod items;
 
+pub use batches::{BatchFacts, BatchNote, EventFacts, NotedBatch};
 pub use candidates::{Candidate, Errand};
+pub use followed::Followed;
 pub use handed_out::{By, HandedOut, Run};
 
 use std::{
@@ -25,10 +30,7 @@ use std::{
 };
 
 use aws_sdk_dynamodb::{
-    operation::{
-        delete_item::DeleteItemError, transact_write_items::TransactWriteItemsError,
-        update_item::builders::UpdateItemFluentBuilder,
-    },
+    operation::{transact_write_items::TransactWriteItemsError, update_item::builders::UpdateItemFluentBuilder},
     types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
 };
 
@@ -37,7 +39,7 @@ use crate::domain::{counts::Counts, time::Timestamp};
 use super::{
     Store, StoreError,
     counts::{HourOfEvent, ShardCounts},
-    guard::{Guarded, guarded},
+    guard::{Guarded, gone, guarded},
     items::Item,
     stream::{ListedShard, SequenceNumber, ShardId},
 };
@@ -149,6 +151,8 @@ pub struct Board {
     pub shards: Vec<ShardProgress>,
     /// Workers without a shard.
     pub candidates: Vec<Candidate>,
+    /// When a function that is handed the stream's records last noted that; `None`: none ever did.
+    pub function: Option<Timestamp>,
 }
 
 /// The right to read a shard and to write its progress, until somebody else takes it.
@@ -201,6 +205,12 @@ impl Store {
 }
 
 impl Consumers {
+    /// Whether both are of the same consumer and stream.
+    #[must_use]
+    pub fn is_of_the_same_stream(&self, other: &Self) -> bool {
+        self.partition == other.partition
+    }
+
     /// Where the counts of one of its shards are.
     #[must_use]
     pub fn counts_of(&self, shard: &ShardId) -> ShardCounts {
@@ -327,16 +337,8 @@ impl Consumers {
     pub async fn forget_shard(&self, shard: &ShardId) -> Result<(), StoreError> {
         let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
         let delete = delete.set_key(Some(self.key(items::shard_key(shard)))).condition_expression("finished = :yes");
-        match delete.expression_attribute_values(":yes", AttributeValue::Bool(true)).send().await {
-            Ok(_) => Ok(()),
-            // It is not finished after all, or gone already.
-            Err(failure)
-                if failure.as_service_error().is_some_and(DeleteItemError::is_conditional_check_failed_exception) =>
-            {
-                Ok(())
-            }
-            Err(failure) => Err(failure.into()),
-        }
+        // It is not finished after all, or gone already.
+        gone(delete.expression_attribute_values(":yes", AttributeValue::Bool(true)).send().await)
     }
 
     fn update(&self, sort: String) -> UpdateItemFluentBuilder {

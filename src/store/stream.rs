@@ -163,6 +163,11 @@ fn listed(shard: Shard) -> Option<ListedShard> {
 impl super::Store {
     /// The ARN of the table's present stream; `None` while it has none.
     pub async fn stream_arn(&self) -> Result<Option<String>, super::StoreError> {
-        super::table::stream_arn(&self.client, &self.tables.main).await
+        Ok(self.stream().await?.map(|stream| stream.arn))
+    }
+
+    /// The table's present stream; `None` while it has none. One `DescribeTable`.
+    pub async fn stream(&self) -> Result<Option<super::table::TableStream>, super::StoreError> {
+        super::table::stream(&self.client, &self.tables.main).await
     }
 }

@@ -3,6 +3,7 @@
 mod create;
 mod definition;
 mod difference;
+mod label;
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use create::create;
 pub use difference::{Difference, Remedy};
 
 use super::{Store, StoreError};
+use crate::domain::time::Timestamp;
 use definition::Definition;
 
 /// The names of the two tables.
@@ -89,14 +91,31 @@ pub async fn status(client: &Client, names: &TableNames) -> Result<Vec<TableRepo
     Ok(reports)
 }
 
-/// The ARN of a table's stream as it is now; `None` where the table has no stream or is not there.
+/// A table's stream as it is now; `None` where the table has no stream or is not there.
 ///
 /// A stream that is switched off and on again has a new ARN.
-pub async fn stream_arn(client: &Client, table: &str) -> Result<Option<String>, StoreError> {
+pub async fn stream(client: &Client, table: &str) -> Result<Option<TableStream>, StoreError> {
     let Some(description) = describe(client, table).await? else { return Ok(None) };
     let on = description.stream_specification().is_some_and(StreamSpecification::stream_enabled);
-    // The ARN of a stream that was switched off is still told.
-    Ok(on.then(|| description.latest_stream_arn().map(str::to_owned)).flatten())
+    // The ARN of a stream that was switched off is still in the description.
+    let arn = description.latest_stream_arn().filter(|_| on);
+    let began = description.latest_stream_label().and_then(label::began);
+    Ok(arn.map(|arn| TableStream { arn: arn.to_owned(), began }))
+}
+
+/// The ARN of a table's stream as it is now; see [`stream`].
+pub async fn stream_arn(client: &Client, table: &str) -> Result<Option<String>, StoreError> {
+    Ok(stream(client, table).await?.map(|stream| stream.arn))
+}
+
+/// The stream of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableStream {
+    /// Its ARN.
+    pub arn: String,
+    /// When it was asked for, by DynamoDB's clock: it has no record of a change before that. `None` if its label can't
+    /// be read.
+    pub began: Option<Timestamp>,
 }
 
 /// Whether an index can be read.

@@ -2,6 +2,7 @@
 
 mod breaks;
 mod live;
+mod stream;
 
 use std::time::Duration;
 

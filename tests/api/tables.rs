@@ -4,7 +4,7 @@ use std::{borrow::Cow, net::TcpListener, time::Duration};
 
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
-    ProjectionType, ScalarAttributeType,
+    ProjectionType, ScalarAttributeType, StreamSpecification, StreamViewType,
 };
 use stamp_rally::{
     dev::engine::{Engine, Storage},
@@ -69,6 +69,14 @@ pub(super) async fn make_the_articles_table(clients: &Clients) {
         .send()
         .await
         .unwrap();
+}
+
+/// What `UpdateTable` turns off or on. A stream that is turned on is another one than before.
+pub(super) async fn turn_the_stream(clients: &Clients, on: bool) {
+    let view = on.then_some(StreamViewType::NewAndOldImages);
+    let stream = StreamSpecification::builder().stream_enabled(on).set_stream_view_type(view).build().unwrap();
+    let update = clients.table.update_table().table_name("line-event").stream_specification(stream);
+    update.send().await.unwrap();
 }
 
 /// A table of our name with keys that are not ours.

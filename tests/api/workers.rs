@@ -3,6 +3,7 @@
 
 mod elsewhere;
 mod pace;
+mod stream;
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -75,7 +75,7 @@ impl Parts {
             return self.park(call, tried_at, self.unknown(tried_at)).await;
         }
         if too_old || tries.out_of_patience || channel.held().is_some() {
-            if channel.held().is_none() && call.path == Path::Ordinary {
+            if channel.held().is_none() && call.path != Path::Held {
                 tracing::warn!(channel = %channel.name, "LINE has not taken a notice for long: the notice is held");
             }
             return self.hold_if_needed(call, tries, tried_at, HoldReason::LineUnavailable).await;

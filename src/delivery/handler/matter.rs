@@ -34,7 +34,7 @@ pub(super) fn still_due(facts: &Facts, call: &Call) -> Result<Option<Timestamp>,
         (Some(NoticeStatus::Sent { .. }), _) => Err(Outcome::AlreadySent),
         (Some(NoticeStatus::Parked(parked)), Path::Held) if parked.state == ParkedState::Held => Ok(parked.tried_at),
         (Some(NoticeStatus::Parked(parked)), _) => Err(Outcome::Parked(parked.state)),
-        (Some(NoticeStatus::Waiting { tried_at }), Path::Ordinary) => Ok(*tried_at),
+        (Some(NoticeStatus::Waiting { tried_at }), Path::AheadOfStream | Path::Ordinary) => Ok(*tried_at),
     }
 }
 
@@ -59,13 +59,14 @@ pub(super) fn has_held(facts: &Facts, matter: &Matter<'_>, masters: &StampMaster
         || facts.completed.as_ref().is_some_and(|completed| is_held(&completed.by_stamp_id, &completed.notice))
 }
 
-/// Whether a completed card's message would come before that of one of its stamps: one that the stream has forgotten,
-/// so that `reconcile` sends it, just now maybe. (Those that come by the stream come in order.)
+/// Whether a completed card's message would come before that of one of its stamps: one that the stream has forgotten or
+/// never had, so that `reconcile` sends it, just now maybe. (Those that come by the stream come in order.)
 pub(super) fn comes_too_early(facts: &Facts, matter: &Matter<'_>, now: Timestamp) -> bool {
     let Subject::Completed { completed_at } = matter.subject else { return false };
     let is_before = |stamp: &&UserStamp| stamp.acquired_at <= completed_at;
     let is_forgotten = |stamp: &UserStamp| {
-        matches!(stamp.notice, NoticeStatus::Waiting { .. }) && now.since(stamp.acquired_at) > RETRY_LIMIT
+        let is_old = now.since(stamp.acquired_at) > RETRY_LIMIT;
+        matches!(stamp.notice, NoticeStatus::Waiting { tried_at } if is_old || tried_at.is_some())
     };
     facts.stamps.iter().filter(is_before).any(is_forgotten)
 }

@@ -107,10 +107,10 @@ impl Parts {
         if let Some(verdict) = self.too_late(call, rally, &matter) {
             return self.park(call, tried_at, verdict).await;
         }
-        if call.path == Path::Ordinary && has_held(&facts, &matter, &rally.masters) {
+        if matches!(call.path, Path::AheadOfStream | Path::Ordinary) && has_held(&facts, &matter, &rally.masters) {
             return self.park(call, tried_at, Verdict::held(HoldReason::EarlierHeld)).await;
         }
-        if call.path == Path::Ordinary && !tries.out_of_patience && comes_too_early(&facts, &matter, self.clock.now()) {
+        if call.path != Path::Held && !tries.out_of_patience && comes_too_early(&facts, &matter, self.clock.now()) {
             return Ok(Pass::Again);
         }
         let message = match self.message(rally, &matter).await? {
@@ -165,8 +165,9 @@ impl Parts {
         }
     }
 
-    /// Nobody reads a held notice from the stream again. So its item says that it is being tried before it is: should we
-    /// die between push and mark, nobody sends it again when LINE has forgotten its key.
+    /// The record of a held notice doesn't come again, and a notice that is taken ahead of the stream has no shard whose
+    /// progress would cover it. So its item notes the attempt before it is made: if the process dies between push and
+    /// mark, the notice isn't sent again when LINE has forgotten its key.
     async fn note_held_attempt(&self, call: &Call, matter: &Matter<'_>) -> Result<Option<Timestamp>, StoreError> {
         if call.path == Path::Ordinary || matter.tried_at.is_some() {
             return Ok(None);
@@ -234,7 +235,7 @@ impl Parts {
         tried_at: Option<Timestamp>,
         reason: HoldReason,
     ) -> Result<Pass, StoreError> {
-        if call.path == Path::Ordinary {
+        if call.path != Path::Held {
             return self.park(call, tried_at, Verdict::held(reason)).await;
         }
         if let Some(held) = tries.held.as_ref().filter(|held| held.reason.as_deref() != Some(reason.as_str())) {

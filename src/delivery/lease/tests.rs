@@ -27,7 +27,7 @@ fn item(name: &str, owner: Option<&str>, beat: u64) -> ShardProgress {
 fn board(shards: Vec<ShardProgress>, candidates: &[&str]) -> Board {
     let candidate = |name: &&str| Candidate { worker: worker(name), errand: Errand::Wait, beat: 1 };
     let candidates = candidates.iter().map(candidate).collect();
-    Board { shards, candidates }
+    Board { shards, candidates, ..Board::default() }
 }
 
 fn taken(plan: &Plan) -> Vec<&str> {

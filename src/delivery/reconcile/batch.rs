@@ -6,13 +6,13 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::delivery::{
     Outcome, Tally,
-    handler::{Call, Path, Standing},
+    handler::{Call, Path},
     retry::stopped_during,
     worker::CONSUMER,
 };
 use crate::domain::{
     event::Event,
-    fact::Facts,
+    fact::{Completed, Facts},
     ids::LineUserId,
     notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState},
     time::Timestamp,
@@ -26,6 +26,7 @@ use crate::store::{
 use super::{
     Counts, Mode, Reconciling,
     finding::{Finding, Forgotten, Found},
+    horizon::RecordState,
 };
 
 /// Participants that are read at once.
@@ -50,7 +51,7 @@ pub(super) struct Work<'a> {
 struct Participant {
     user: LineUserId,
     found: Found,
-    /// Their facts with a notice, up to the horizon: a card that becomes complete tells the time of one of them.
+    /// Their facts with a notice that the stream doesn't bring: a card that becomes complete is dated by one of them.
     span: Option<FactSpan>,
     /// Whether their card was complete, as far as facts say.
     is_complete: bool,
@@ -112,19 +113,27 @@ impl<'a> Work<'a> {
     }
 
     fn found(&mut self, user: LineUserId, facts: &Facts) -> Option<Participant> {
-        let found = Found::among(facts, self.run.horizon, &self.run.doubts);
+        let grounds = &self.run.grounds;
+        let found = grounds.find_among(facts);
         self.counts.undecided += found.undecided;
-        let old = |at: &Timestamp| *at <= self.run.horizon;
+        self.counts.left = found.left.map_or(self.counts.left, |left| Some(left.and(self.counts.left)));
+        if found.forgotten.is_empty() {
+            // Of the others nothing was counted, so they may be looked at again.
+            if found != Found::default() {
+                self.dealt_with.insert(user);
+            }
+            return None;
+        }
         let times = facts.in_order().into_iter().filter(|fact| fact.notice().is_some()).map(|fact| fact.at());
-        let span = FactSpan::around(times.filter(old));
-        (found != Found::default()).then_some(Participant { user, found, span, is_complete: facts.completed.is_some() })
+        let span = FactSpan::around(times.filter(|at| !grounds.horizon.is_coming(*at)));
+        Some(Participant { user, found, span, is_complete: facts.completed.is_some() })
     }
 
     fn tell_of(&mut self, participants: &[Participant]) {
         for forgotten in participants.iter().flat_map(|participant| &participant.found.forgotten) {
             self.counts.tally.count(match forgotten.finding {
-                Finding::NeverTried => Outcome::Sent,
-                Finding::PerhapsTried => Outcome::Parked(ParkedState::Unknown),
+                Finding::AheadOfStream | Finding::NeverTried => Outcome::Sent,
+                Finding::OfFormerProgram | Finding::PerhapsTried => Outcome::Parked(ParkedState::Unknown),
             });
         }
     }
@@ -156,19 +165,20 @@ impl<'a> Work<'a> {
 
 /// The facts that are about to be handed out.
 fn handed_out(participants: &[Participant]) -> Option<FactSpan> {
-    let to_send = |participant: &&Participant| {
-        participant.found.forgotten.iter().any(|forgotten| forgotten.finding == Finding::NeverTried)
-    };
+    let is_to_send = |forgotten: &Forgotten| matches!(forgotten.finding, Finding::AheadOfStream | Finding::NeverTried);
+    let to_send = |participant: &&Participant| participant.found.forgotten.iter().any(is_to_send);
     participants.iter().filter(to_send).filter_map(|participant| participant.span).reduce(FactSpan::and)
 }
 
 impl Reconciling<'_> {
     async fn see_to(&self, event: &Event, participant: &Participant) -> Result<Tally, StoreError> {
         let mut tally = Tally::default();
-        for Forgotten { notice, finding, .. } in &participant.found.forgotten {
+        for Forgotten { notice, finding, at } in &participant.found.forgotten {
             let outcome = match finding {
+                Finding::AheadOfStream => self.send_ahead(notice, *at).await,
                 Finding::NeverTried => self.send(notice).await,
-                Finding::PerhapsTried => self.give_to_a_person(notice).await?,
+                Finding::OfFormerProgram => self.give_to_a_person(notice, "former_program").await?,
+                Finding::PerhapsTried => self.give_to_a_person(notice, "retry_key_expired").await?,
             };
             tally.count(outcome);
             if outcome == Outcome::Wait {
@@ -185,12 +195,14 @@ impl Reconciling<'_> {
     /// reads it.
     async fn complete(&self, event: &Event, of: &Participant, tally: &mut Tally) -> Result<(), StoreError> {
         let facts = self.delivery.parts.store.facts(&event.event_id, &of.user).await?;
-        let is_due = facts.completed.as_ref().is_some_and(|card| {
-            card.completed_at <= self.horizon && card.notice == (NoticeStatus::Waiting { tried_at: None })
-        });
-        if is_due {
-            let (event_id, line_user_id, key) = (event.event_id.clone(), of.user.clone(), NoticeKey::Completed);
-            tally.count(self.send(&NoticeId { event_id, line_user_id, key }).await);
+        let waits = |card: &&Completed| card.notice == (NoticeStatus::Waiting { tried_at: None });
+        let Some(card) = facts.completed.as_ref().filter(waits) else { return Ok(()) };
+        let (event_id, line_user_id, key) = (event.event_id.clone(), of.user.clone(), NoticeKey::Completed);
+        let notice = NoticeId { event_id, line_user_id, key };
+        match self.grounds.horizon.record(card.completed_at) {
+            RecordState::Coming(_) => {}
+            RecordState::Gone => tally.count(self.send(&notice).await),
+            RecordState::NotInStream => tally.count(self.send_ahead(&notice, card.completed_at).await),
         }
         Ok(())
     }
@@ -199,8 +211,19 @@ impl Reconciling<'_> {
     /// so they are good from now on.
     async fn send(&self, notice: &NoticeId) -> Outcome {
         let since = self.delivery.clock().now();
-        let (notice, standing): (_, Standing) = (notice.clone(), self.standing.clone());
-        let call = Call { notice, since, doubtful: false, path: Path::Ordinary, standing };
+        self.push(notice, since, Path::Ordinary).await
+    }
+
+    /// The same with a notice that another reader may be at, or have been at: with the key that it used, for as long as
+    /// LINE remembers that.
+    async fn send_ahead(&self, notice: &NoticeId, at: Timestamp) -> Outcome {
+        self.push(notice, at, Path::AheadOfStream).await
+    }
+
+    async fn push(&self, notice: &NoticeId, since: Timestamp, path: Path) -> Outcome {
+        let doubtful =
+            path == Path::AheadOfStream && self.grounds.doubts.cover(&notice.event_id, &notice.line_user_id, since);
+        let call = Call { notice: notice.clone(), since, doubtful, path, standing: self.standing.clone() };
         loop {
             let outcome = self.delivery.deliver(&call, self.stop).await;
             if outcome.is_final() || stopped_during(BREATH, self.stop).await {
@@ -209,10 +232,9 @@ impl Reconciling<'_> {
         }
     }
 
-    async fn give_to_a_person(&self, notice: &NoticeId) -> Result<Outcome, StoreError> {
+    async fn give_to_a_person(&self, notice: &NoticeId, reason: &str) -> Result<Outcome, StoreError> {
         let (state, since) = (ParkedState::Unknown, self.delivery.clock().now());
-        let reason = Some("retry_key_expired".to_owned());
-        let parked = Parked { state, since, reason, tried_at: None, error: None };
+        let parked = Parked { state, since, reason: Some(reason.to_owned()), tried_at: None, error: None };
         Ok(match self.delivery.parts.store.park(notice, None, &parked).await? {
             Marked::Before => Outcome::AlreadySent,
             Marked::Gone => Outcome::PassedOver,

@@ -25,7 +25,7 @@ pub(super) struct Presence {
     me: WorkerId,
     times: Times,
     leases: Leases,
-    /// None: the table has no stream, so nobody else pushes.
+    /// None: the table has no stream and never had one that was read, so there is no other that pushes.
     consumers: Option<Consumers>,
     standing: Standing,
 }
@@ -35,7 +35,11 @@ impl Presence {
     /// it up.
     pub async fn enter(delivery: &Delivery, me: &WorkerId) -> Result<Self, ReconcileError> {
         let (rate, times) = (delivery.settings().pushes_per_second, Times::of(delivery.settings().lease));
-        let arn = delivery.parts.store.stream_arn().await?;
+        let arn = match delivery.parts.store.stream_arn().await? {
+            Some(arn) => Some(arn),
+            // Of a stream that was turned off there may be workers that read it to its end.
+            None => delivery.parts.store.followed(CONSUMER).await?,
+        };
         let mut presence = Self {
             delivery: delivery.clone(),
             me: me.clone(),

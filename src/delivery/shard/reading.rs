@@ -9,7 +9,7 @@ use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::stream::{Change, Iterator, Record, RecordsPage, ShardId, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
-use crate::delivery::{called::Called, handler::Call, lanes::Job};
+use crate::delivery::{called::Called, handler::Call, lanes::Job, worker::StreamState};
 
 /// Records a page (the stream's own limit, and 1 MB).
 const PAGE: u16 = 1000;
@@ -28,6 +28,10 @@ const FIRST: Duration = Duration::from_millis(500);
 
 /// See [`FIRST`].
 const LONGEST: Duration = Duration::from_secs(10);
+
+/// A stream that was turned off gets no records any more, and its shards are closed. An engine that never closes a shard
+/// (the embedded one) has nothing more to give after so many empty pages in a row.
+const EMPTY_PAGES: u32 = 40;
 
 /// A record made so long after we took the shard can't have been handed out by the holder before (clocks differ, and the
 /// stream tells seconds).
@@ -48,6 +52,7 @@ pub(super) struct Reading {
     next_at: Instant,
     records_at: Instant,
     failures: u32,
+    empty_pages: u32,
     tip: bool,
     taken_at: Timestamp,
 }
@@ -60,6 +65,7 @@ impl Reading {
             next_at: Instant::now(),
             records_at: Instant::now(),
             failures: 0,
+            empty_pages: 0,
             tip: false,
             taken_at: now,
         }
@@ -83,8 +89,9 @@ impl Reading {
     fn came(&mut self, records: usize, poll_interval: Duration) {
         let now = Instant::now();
         (self.tip, self.failures) = (records == 0, 0);
+        self.empty_pages = self.empty_pages.saturating_add(1);
         if records > 0 {
-            self.records_at = now;
+            (self.records_at, self.empty_pages) = (now, 0);
         }
         let quiet = now - self.records_at >= QUIET;
         let pause = if quiet { poll_interval.max(SLOW) } else { poll_interval };
@@ -132,8 +139,8 @@ impl Shard {
         match page {
             Ok(page) => {
                 (self.reading.iterator, self.reading.from_the_horizon) = (page.next, false);
-                self.ended = self.reading.iterator.is_none();
                 self.reading.came(page.records.len(), context.delivery.settings().poll_interval);
+                self.ended = self.reading.iterator.is_none() || self.is_abandoned(context);
                 let afterwards = self.reading.taken_at.plus_millis(AFTERWARDS_MS);
                 let newer = page.records.iter().any(|record| record.at > afterwards);
                 let caught_up = page.records.is_empty() || self.ended || newer;
@@ -162,6 +169,11 @@ impl Shard {
             }
         }
         self.standing.tell_crowded(!self.ended && !self.has_room());
+    }
+
+    /// Whether it gets no records any more, and has given all that it had.
+    fn is_abandoned(&self, context: &Context) -> bool {
+        self.reading.empty_pages >= EMPTY_PAGES && context.watch.state() == StreamState::Replaced
     }
 
     /// What the holder before may have tried can't be read again: `reconcile` must know.

@@ -34,11 +34,13 @@ pub(super) struct Discoverer {
     pass: Option<Discovery>,
     next_at: Instant,
     pause: Duration,
+    /// After a list that failed, doubled each time up to [`EVERY`]: a stream that was turned off a day ago is gone.
+    retry_after: Duration,
 }
 
 impl Discoverer {
     pub fn new(reader: StreamReader, consumers: Consumers, clock: Clock) -> Self {
-        Self { reader, consumers, clock, pass: None, next_at: Instant::now(), pause: EVERY }
+        Self { reader, consumers, clock, pass: None, next_at: Instant::now(), pause: EVERY, retry_after: SOON }
     }
 
     /// When the next page is due.
@@ -50,6 +52,7 @@ impl Discoverer {
     pub async fn step(&mut self, board: &Board) -> bool {
         match self.page(board).await {
             Ok(found) => {
+                self.retry_after = SOON;
                 self.next_at = Instant::now() + if found.whole { self.pause } else { BETWEEN_PAGES };
                 if found.whole {
                     self.pause = (self.pause * 2).min(EVERY);
@@ -59,7 +62,8 @@ impl Discoverer {
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(error, "the stream's shards can't be listed now");
-                self.next_at = Instant::now() + SOON;
+                self.next_at = Instant::now() + self.retry_after;
+                self.retry_after = (self.retry_after * 2).min(EVERY);
                 false
             }
         }

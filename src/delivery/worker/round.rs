@@ -11,7 +11,7 @@ use crate::store::{
     stream::ShardId,
 };
 
-use super::{AtWork, Tasks};
+use super::{AtWork, StreamState, Tasks};
 use crate::delivery::{
     Tally,
     lease::Plan,
@@ -148,9 +148,18 @@ impl AtWork {
         tasks.stops.is_empty() && !shards.is_empty() && shards.iter().all(|item| item.reached.finished)
     }
 
-    /// A stream that was turned off and on again is another one; the old one is read to its end first.
-    pub(super) async fn has_another_stream(&self, store: &Store) -> bool {
-        let another = |arn: Option<String>| arn.is_some_and(|arn| arn != self.context.reader.arn());
-        store.stream_arn().await.is_ok_and(another)
+    /// Looks which stream the table has now. One that was turned off and on again is another one; the old one is read to
+    /// its end first. A table that can't be described now has what it had.
+    pub(super) async fn look_at_the_stream(&self, store: &Store) -> StreamState {
+        let watch = &self.context.watch;
+        match store.stream_arn().await {
+            Ok(Some(arn)) if arn == self.context.reader.arn() => watch.set(StreamState::Present),
+            Ok(Some(_)) => watch.set(StreamState::Replaced),
+            Ok(None) => watch.set(StreamState::Missing),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the table's stream can't be looked up now");
+            }
+        }
+        watch.state()
     }
 }

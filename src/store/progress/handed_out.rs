@@ -1,14 +1,17 @@
 //! What may have been handed to LINE without being finished, told by everybody who ever consumed the stream: `reconcile`
 //! asks, and tells what it hands out itself.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use crate::domain::{ids::EventId, time::Timestamp};
+use crate::domain::{
+    ids::{EventId, LineUserId},
+    time::Timestamp,
+};
 use crate::store::{Store, StoreError};
 
-use super::{FactSpan, WorkerId, items};
+use super::{EventFacts, FactSpan, WorkerId, items};
 
 /// Facts that may have been handed to LINE without being finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +22,39 @@ pub struct HandedOut {
     pub by: By,
 }
 
+impl HandedOut {
+    /// Facts of an event that a function was handed.
+    #[must_use]
+    pub fn by_function((event_id, facts): (EventId, EventFacts)) -> Self {
+        let EventFacts { span, participants } = facts;
+        Self { span, by: By::Function { event_id, participants } }
+    }
+
+    /// Whether a participant's fact of this event and time is among them.
+    #[must_use]
+    pub fn covers(&self, event_id: &EventId, participant: &LineUserId, at: Timestamp) -> bool {
+        let may_be_theirs = match &self.by {
+            By::Function { event_id: event, participants } => event == event_id && participants.contains(participant),
+            By::Run(run) => run.event_id == *event_id,
+            By::Stream => true,
+        };
+        may_be_theirs && self.span.contains(at)
+    }
+}
+
 /// Who handed facts out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum By {
+    /// A function that was handed a batch with facts of this event and of these participants.
+    Function {
+        /// Of which event.
+        event_id: EventId,
+        /// Whose.
+        participants: BTreeSet<LineUserId>,
+    },
     /// A run of `reconcile`.
     Run(Run),
-    /// A reader of the stream, of whatever event and at whatever time.
+    /// A worker that reads the stream, of whatever event and at whatever time.
     Stream,
 }
 

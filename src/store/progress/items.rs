@@ -1,5 +1,10 @@
 //! The stored form of the consumer's progress.
 
+pub(super) mod function;
+
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -7,6 +12,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::domain::time::Timestamp;
 use crate::store::{
     StoreError,
+    items::Unreadable,
     stream::{ListedShard, SequenceNumber, ShardId},
 };
 
@@ -22,24 +28,38 @@ pub(super) fn worker_key(worker: &WorkerId) -> String {
     format!("WORKER#{worker}")
 }
 
-pub(super) fn batch_key(first: &SequenceNumber) -> String {
-    format!("BATCH#{first}")
+pub(super) fn followed_key(consumer: &str) -> Item {
+    key(&format!("CONSUMER#{consumer}"), "STREAM".to_owned())
 }
 
-/// The item of a batch that is about to be handed out.
-pub(super) fn batch(partition: &str, first: &SequenceNumber, span: FactSpan, now: Timestamp) -> Item {
-    let mut item = key(partition, batch_key(first));
+/// The item of the stream that a consumer follows.
+pub(super) fn followed(consumer: &str, arn: &str, now: Timestamp) -> Item {
+    let mut item = followed_key(consumer);
     item.extend([
-        ("entityType".to_owned(), text("BATCH_PROGRESS")),
-        ("uncoveredFrom".to_owned(), text(span.from.to_string())),
-        ("handedOutThrough".to_owned(), text(span.through.to_string())),
+        ("entityType".to_owned(), text("CONSUMER_STREAM")),
+        ("streamArn".to_owned(), text(arn)),
         ("updatedAt".to_owned(), text(now.to_string())),
     ]);
     item
 }
 
+pub(super) fn followed_arn(item: &Item) -> Result<&str, Unreadable> {
+    let arn = item.get("streamArn").and_then(|value| value.as_s().ok());
+    arn.map(String::as_str).ok_or_else(|| Unreadable {
+        pk: string(item, "PK").unwrap_or_default().to_owned(),
+        sk: string(item, "SK").unwrap_or_default().to_owned(),
+        attribute: "streamArn".to_owned(),
+        problem: "is missing or no string".to_owned(),
+    })
+}
+
 pub(super) fn key(partition: &str, sort: String) -> Item {
     HashMap::from([("PK".to_owned(), text(partition)), ("SK".to_owned(), AttributeValue::S(sort))])
+}
+
+/// The key of an item that was read.
+pub(super) fn key_of(item: &Item) -> Item {
+    ["PK", "SK"].into_iter().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
 }
 
 pub(super) fn new_shard(partition: &str, shard: &ListedShard, now: Timestamp) -> Item {
@@ -87,6 +107,9 @@ pub(super) fn read_into(board: &mut Board, item: &Item) -> Result<(), StoreError
         board.candidates.push(Candidate { worker, errand, beat: count(item, "beat")? });
     } else if string(item, "SK")?.starts_with("SHARD#") {
         board.shards.push(shard(item)?);
+    } else if function::is_sign(string(item, "SK")?) {
+        let noted_at = string(item, "updatedAt").and_then(|at| time("updatedAt", at));
+        board.function = board.function.max(noted_at.ok());
     }
     // Anything else is of a newer version, which knows what to do with it.
     Ok(())
@@ -107,6 +130,9 @@ pub(super) fn run(mut key: Item, run: &Run, span: FactSpan) -> Item {
 
 /// What an item of any kind says was handed out.
 pub(super) fn all_handed_out(item: &Item) -> Result<Vec<HandedOut>, StoreError> {
+    if let Some(facts) = function::batch_facts(item) {
+        return Ok(facts.into_iter().map(HandedOut::by_function).collect());
+    }
     let by = match optional(item, "runId")? {
         Some(id) => By::Run(Run {
             id: WorkerId::from(id.to_owned()),
@@ -148,12 +174,13 @@ fn handed_out(item: &Item) -> Result<Option<FactSpan>, StoreError> {
 
 fn doubtful(item: &Item) -> Result<Vec<FactSpan>, StoreError> {
     let spans = item.get("doubtful").and_then(|value| value.as_l().ok()).map_or(&[][..], Vec::as_slice);
-    let span = |value: &AttributeValue| {
-        let (from, through) =
-            value.as_s().ok().and_then(|text| text.split_once('/')).ok_or_else(|| unreadable("doubtful"))?;
-        Ok(FactSpan { from: time("doubtful", from)?, through: time("doubtful", through)? })
-    };
-    spans.iter().map(span).collect()
+    spans.iter().map(|span| from_through("doubtful", span)).collect()
+}
+
+fn from_through(name: &'static str, value: &AttributeValue) -> Result<FactSpan, StoreError> {
+    let text = value.as_s().ok().and_then(|text| text.split_once('/'));
+    let (from, through) = text.ok_or_else(|| unreadable(name))?;
+    Ok(FactSpan { from: time(name, from)?, through: time(name, through)? })
 }
 
 pub(super) fn text(text: impl Into<String>) -> AttributeValue {
@@ -179,114 +206,4 @@ fn time(name: &'static str, text: &str) -> Result<Timestamp, StoreError> {
 
 fn unreadable(name: &'static str) -> StoreError {
     StoreError::broken(format!("the consumer's progress: `{name}` is missing or can't be read"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(text: &str) -> Timestamp {
-        text.parse().unwrap()
-    }
-
-    fn apply(mut item: Item, reached: &Reached) -> Item {
-        let (set, removed, values) = progress(reached);
-        for name in set.split(", ").filter(|part| !part.is_empty()).map(|part| part.split_once(" = :").unwrap().0) {
-            item.insert(name.to_owned(), values[&format!(":{name}")].clone());
-        }
-        for name in removed {
-            item.remove(name);
-        }
-        item
-    }
-
-    #[test]
-    fn the_stored_form_is_pinned() {
-        let shard = ListedShard { id: ShardId::from("s-2".to_owned()), parent: Some(ShardId::from("s-1".to_owned())) };
-        let item = new_shard("CONSUMER#delivery#STREAM#arn:x", &shard, at("2026-05-23T10:00:00.000Z"));
-        let expected: Item = HashMap::from([
-            ("PK".to_owned(), text("CONSUMER#delivery#STREAM#arn:x")),
-            ("SK".to_owned(), text("SHARD#s-2")),
-            ("entityType".to_owned(), text("SHARD_PROGRESS")),
-            ("shardId".to_owned(), text("s-2")),
-            ("parent".to_owned(), text("s-1")),
-            ("fence".to_owned(), AttributeValue::N("0".to_owned())),
-            ("beat".to_owned(), AttributeValue::N("0".to_owned())),
-            ("finished".to_owned(), AttributeValue::Bool(false)),
-            ("updatedAt".to_owned(), text("2026-05-23T10:00:00.000Z")),
-        ]);
-        assert_eq!(item, expected);
-    }
-
-    #[test]
-    fn the_stored_form_of_a_batch_is_pinned_and_read_back() {
-        let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T10:00:02.000Z") };
-        let first = "4421584500000000017450439091".parse().unwrap();
-        let item = batch("CONSUMER#delivery#STREAM#arn:x", &first, span, at("2026-05-23T10:00:03.000Z"));
-        let expected: Item = HashMap::from([
-            ("PK".to_owned(), text("CONSUMER#delivery#STREAM#arn:x")),
-            ("SK".to_owned(), text("BATCH#4421584500000000017450439091")),
-            ("entityType".to_owned(), text("BATCH_PROGRESS")),
-            ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
-            ("handedOutThrough".to_owned(), text("2026-05-23T10:00:02.000Z")),
-            ("updatedAt".to_owned(), text("2026-05-23T10:00:03.000Z")),
-        ]);
-        assert_eq!(item, expected);
-        assert_eq!(all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Stream }]);
-    }
-
-    #[test]
-    fn a_run_of_reconcile_is_pinned_and_read_as_it_is_written() {
-        let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T11:00:00.000Z") };
-        let wanted = Run {
-            id: WorkerId::from("r-1".to_owned()),
-            event_id: "rally".parse().unwrap(),
-            since: at("2026-05-25T09:00:00.000Z"),
-        };
-        let item = run(Item::new(), &wanted, span);
-        let expected: Item = HashMap::from([
-            ("entityType".to_owned(), text("RECONCILE_RUN")),
-            ("runId".to_owned(), text("r-1")),
-            ("eventId".to_owned(), text("rally")),
-            ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
-            ("handedOutThrough".to_owned(), text("2026-05-23T11:00:00.000Z")),
-            ("since".to_owned(), text("2026-05-25T09:00:00.000Z")),
-        ]);
-        assert_eq!(item, expected);
-        assert_eq!(all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Run(wanted) }]);
-    }
-
-    #[test]
-    fn somebody_who_pushes_without_a_shard_is_told_from_one_who_waits_for_one() {
-        let one = |attributes: &[(&str, &str)]| {
-            let mut item = key("P", worker_key(&WorkerId::from("w".to_owned())));
-            item.insert("beat".to_owned(), AttributeValue::N("3".to_owned()));
-            item.extend(attributes.iter().map(|(name, value)| ((*name).to_owned(), text(*value))));
-            let mut board = Board::default();
-            read_into(&mut board, &item).unwrap();
-            board.candidates.remove(0)
-        };
-        assert_eq!((one(&[]).errand, one(&[("errand", "push")]).errand), (Errand::Wait, Errand::Push));
-    }
-
-    #[test]
-    fn progress_is_read_as_it_is_written_and_what_is_gone_is_removed() {
-        let shard_item = new_shard(
-            "P",
-            &ListedShard { id: ShardId::from("s".to_owned()), parent: None },
-            at("2026-05-23T10:00:00.000Z"),
-        );
-        let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T10:00:02.000Z") };
-        let reached = Reached {
-            checkpoint: Some("100000000000000000001".parse().unwrap()),
-            finished: true,
-            handed_out: Some(span),
-            doubtful: vec![span, span],
-        };
-        let written = apply(shard_item, &reached);
-        assert_eq!(shard(&written).unwrap().reached, reached);
-        let told = all_handed_out(&written).unwrap();
-        assert_eq!(told, [(); 3].map(|()| HandedOut { span, by: By::Stream }), "the doubtful spans too");
-        assert_eq!(shard(&apply(written, &Reached::default())).unwrap().reached, Reached::default());
-    }
 }

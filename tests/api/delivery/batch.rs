@@ -1,11 +1,19 @@
 //! Somebody else reads the stream and hands over batches, as AWS Lambda does: no batch is answered late, none stands
 //! behind a notice that waits, and what is handed over again sends nothing again.
 
+mod notes;
+mod weather;
+
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use stamp_rally::{
-    delivery::{Outcome, batch::Handled, limits::Limits},
+    delivery::{
+        Outcome, Tally,
+        batch::Handled,
+        limits::{DrainEnd, Drained, Limits},
+    },
     domain::notice::ParkedState,
     store::{
         progress::FactSpan,
@@ -13,7 +21,7 @@ use stamp_rally::{
     },
 };
 
-use super::house::House;
+use super::house::{EVENT, House, message};
 use crate::proxy::{Calls, Fault, Often};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -37,6 +45,13 @@ async fn handle(house: &House, records: Vec<Record>, limits: Limits) -> Handled 
 /// What a function may have handed to LINE without finishing it.
 async fn in_doubt(house: &House) -> Vec<FactSpan> {
     house.store.handed_out("delivery").await.unwrap().into_iter().map(|out| out.span).collect()
+}
+
+/// Drains what is held, and insists on its end.
+async fn drained(house: &House) -> Tally {
+    let Drained { tally, end } = house.delivery().drain_within(a_minute()).await;
+    assert_eq!(end.unwrap(), DrainEnd::All);
+    tally
 }
 
 /// The records that call for a notice: those of stamps and completed cards.
@@ -118,9 +133,9 @@ async fn the_notices_of_a_held_channel_are_parked_and_a_later_call_drains_them()
     assert_eq!((handled.unfinished, handled.tally.of(Outcome::Parked(ParkedState::Held))), (None, 2));
 
     // Another instance of the function, which knows nothing of this.
-    assert_eq!(house.delivery().drain_within(a_minute()).await.unwrap().unwrap().total(), 0, "still used up");
+    assert_eq!(drained(&house).await.total(), 0, "still used up");
     house.control("PATCH", "channels/main", json!({ "quota": 100 })).await;
-    let drained = house.delivery().drain_within(a_minute()).await.unwrap().unwrap();
+    let drained = drained(&house).await;
     assert_eq!((drained.of(Outcome::Sent), hanako.phone().len(), taro.phone().len()), (2, 1, 1));
 }
 
@@ -197,4 +212,50 @@ async fn a_batch_with_notices_costs_one_write_before_and_one_after() {
     house.proxy.forget_counts();
     house.delivery().deliver_batch(records, "arn", a_minute()).await;
     assert_eq!(house.proxy.count(Calls::Table("line-event-consumers")), 2);
+}
+
+#[tokio::test]
+async fn a_drain_that_runs_out_of_time_reports_what_it_sent() {
+    let house = House::open("a_drain_that_runs_out_of_time").await;
+    house.control("PATCH", "channels/main", json!({ "quota": 0 })).await;
+    let people: Vec<_> = (0..10).map(|n| house.somebody(&format!("Person {n}"))).collect();
+    for person in &people {
+        person.acquires("001").await;
+    }
+    handle(&house, house.records().await, a_minute()).await;
+    house.control("PATCH", "channels/main", json!({ "quota": 100 })).await;
+    house.pushes_fail(json!({ "kind": "timeout_after_accept", "user": people[9].id.as_str() })).await;
+
+    let limits = Limits { end: Duration::from_millis(2500), ..no_attempt_after(2000) };
+    let Drained { tally, end } = house.delivery().drain_within(limits).await;
+    assert_eq!((end.unwrap(), tally.of(Outcome::Sent), tally.total()), (DrainEnd::OutOfTime, 9, 9));
+}
+
+#[tokio::test]
+async fn a_participant_of_whom_a_fact_cannot_be_read_holds_up_no_batch_and_gets_everything_when_it_is_mended() {
+    let mut house = House::open("a_participant_of_whom_a_fact").await;
+    house.patience.ordinary = HOUR;
+    for n in 3..=20 {
+        house.put_stamp(EVENT, &format!("{n:03}"), n, message("{{stamp.name}}")).await;
+    }
+    let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
+    for n in 1..=20 {
+        hanako.acquires(&format!("{n:03}")).await;
+    }
+    taro.acquires("001").await;
+    let acquired = hanako.facts().await.stamps[2].acquired_at;
+    hanako.stamp_has("003", "acquiredAt", AttributeValue::Bool(true)).await;
+
+    let handled = handle(&house, house.records().await, a_minute()).await;
+    assert_eq!(handled.unfinished, None, "nothing of it waits");
+    let (held, sent) = (handled.tally.of(Outcome::Parked(ParkedState::Held)), handled.tally.of(Outcome::Sent));
+    assert_eq!((held, sent, taro.phone().len()), (20, 1, 1));
+    assert_eq!((drained(&house).await.total(), hanako.phone().len()), (0, 0), "it still can't be read");
+
+    hanako.stamp_has("003", "acquiredAt", AttributeValue::S(acquired.to_string())).await;
+    assert_eq!(drained(&house).await.of(Outcome::Sent), 20);
+    let completed = handle(&house, house.records().await, a_minute()).await;
+    assert_eq!((completed.unfinished, completed.tally.of(Outcome::Sent)), (None, 1), "the message for the full card");
+    let phone = hanako.phone();
+    assert_eq!((phone.len(), phone[2].as_str(), phone[19].as_str()), (21, "Stamp 003", "Stamp 020"), "in order");
 }

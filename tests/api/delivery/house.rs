@@ -327,6 +327,16 @@ impl Person<'_> {
             .await;
     }
 
+    /// One attribute of a stamp's item is changed by hand.
+    pub async fn stamp_has(&self, stamp: &str, name: &str, value: AttributeValue) {
+        let text = |text: String| AttributeValue::S(text);
+        let update = self.house.clients.table.update_item().table_name("line-event");
+        let update = update.key("PK", text(format!("EVENT#{}#USER#{}", self.event, self.id)));
+        let update = update.key("SK", text(format!("STAMP#{stamp}"))).update_expression("SET #name = :value");
+        let update = update.expression_attribute_names("#name", name).expression_attribute_values(":value", value);
+        update.send().await.unwrap();
+    }
+
     pub async fn relation(&self, relation: &str) {
         let path = format!("users/{}/relation", self.id);
         for channel in ["main", "other"] {

@@ -6,6 +6,7 @@ mod refusals;
 mod serve;
 pub mod site;
 mod skeleton;
+mod stream;
 
 use std::{
     io::{BufRead, BufReader, Read},

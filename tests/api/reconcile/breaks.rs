@@ -8,7 +8,7 @@ async fn line_is_silent(house: &House) {
 }
 
 /// Works until the phone shows a message, and is killed before the mark.
-async fn is_killed_after_the_push<T>(work: impl Future<Output = T>, hanako: &Person<'_>) {
+pub async fn is_killed_after_the_push<T>(work: impl Future<Output = T>, hanako: &Person<'_>) {
     line_is_silent(hanako.house).await;
     tokio::select! {
         _ = work => panic!("LINE has not answered"),

@@ -1,0 +1,105 @@
+//! What is stored is pinned.
+
+use super::*;
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+#[test]
+fn the_stored_form_of_the_stream_that_is_followed_is_pinned_and_read_back() {
+    let item = followed("delivery", "arn:x", at("2026-05-23T10:00:00.000Z"));
+    let expected: Item = HashMap::from([
+        ("PK".to_owned(), text("CONSUMER#delivery")),
+        ("SK".to_owned(), text("STREAM")),
+        ("entityType".to_owned(), text("CONSUMER_STREAM")),
+        ("streamArn".to_owned(), text("arn:x")),
+        ("updatedAt".to_owned(), text("2026-05-23T10:00:00.000Z")),
+    ]);
+    assert_eq!(item, expected);
+    assert_eq!(followed_arn(&item).unwrap(), "arn:x");
+}
+
+fn apply(mut item: Item, reached: &Reached) -> Item {
+    let (set, removed, values) = progress(reached);
+    for name in set.split(", ").filter(|part| !part.is_empty()).map(|part| part.split_once(" = :").unwrap().0) {
+        item.insert(name.to_owned(), values[&format!(":{name}")].clone());
+    }
+    for name in removed {
+        item.remove(name);
+    }
+    item
+}
+
+#[test]
+fn the_stored_form_is_pinned() {
+    let shard = ListedShard { id: ShardId::from("s-2".to_owned()), parent: Some(ShardId::from("s-1".to_owned())) };
+    let item = new_shard("CONSUMER#delivery#STREAM#arn:x", &shard, at("2026-05-23T10:00:00.000Z"));
+    let expected: Item = HashMap::from([
+        ("PK".to_owned(), text("CONSUMER#delivery#STREAM#arn:x")),
+        ("SK".to_owned(), text("SHARD#s-2")),
+        ("entityType".to_owned(), text("SHARD_PROGRESS")),
+        ("shardId".to_owned(), text("s-2")),
+        ("parent".to_owned(), text("s-1")),
+        ("fence".to_owned(), AttributeValue::N("0".to_owned())),
+        ("beat".to_owned(), AttributeValue::N("0".to_owned())),
+        ("finished".to_owned(), AttributeValue::Bool(false)),
+        ("updatedAt".to_owned(), text("2026-05-23T10:00:00.000Z")),
+    ]);
+    assert_eq!(item, expected);
+}
+
+#[test]
+fn a_run_of_reconcile_is_pinned_and_read_as_it_is_written() {
+    let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T11:00:00.000Z") };
+    let wanted = Run {
+        id: WorkerId::from("r-1".to_owned()),
+        event_id: "rally".parse().unwrap(),
+        since: at("2026-05-25T09:00:00.000Z"),
+    };
+    let item = run(Item::new(), &wanted, span);
+    let expected: Item = HashMap::from([
+        ("entityType".to_owned(), text("RECONCILE_RUN")),
+        ("runId".to_owned(), text("r-1")),
+        ("eventId".to_owned(), text("rally")),
+        ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
+        ("handedOutThrough".to_owned(), text("2026-05-23T11:00:00.000Z")),
+        ("since".to_owned(), text("2026-05-25T09:00:00.000Z")),
+    ]);
+    assert_eq!(item, expected);
+    assert_eq!(all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Run(wanted) }]);
+}
+
+#[test]
+fn a_candidate_that_pushes_without_a_shard_is_known_from_one_that_waits_for_one() {
+    let one = |attributes: &[(&str, &str)]| {
+        let mut item = key("P", worker_key(&WorkerId::from("w".to_owned())));
+        item.insert("beat".to_owned(), AttributeValue::N("3".to_owned()));
+        item.extend(attributes.iter().map(|(name, value)| ((*name).to_owned(), text(*value))));
+        let mut board = Board::default();
+        read_into(&mut board, &item).unwrap();
+        board.candidates.remove(0)
+    };
+    assert_eq!((one(&[]).errand, one(&[("errand", "push")]).errand), (Errand::Wait, Errand::Push));
+}
+
+#[test]
+fn progress_is_read_as_it_is_written_and_what_is_gone_is_removed() {
+    let shard_item = new_shard(
+        "P",
+        &ListedShard { id: ShardId::from("s".to_owned()), parent: None },
+        at("2026-05-23T10:00:00.000Z"),
+    );
+    let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T10:00:02.000Z") };
+    let reached = Reached {
+        checkpoint: Some("100000000000000000001".parse().unwrap()),
+        finished: true,
+        handed_out: Some(span),
+        doubtful: vec![span, span],
+    };
+    let written = apply(shard_item, &reached);
+    assert_eq!(shard(&written).unwrap().reached, reached);
+    let read = all_handed_out(&written).unwrap();
+    assert_eq!(read, [(); 3].map(|()| HandedOut { span, by: By::Stream }), "the doubtful spans too");
+    assert_eq!(shard(&apply(written, &Reached::default())).unwrap().reached, Reached::default());
+}
