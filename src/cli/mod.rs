@@ -1,6 +1,7 @@
 //! Puts everything together: one file a command.
 
 pub mod admin;
+mod answer;
 pub mod args;
 pub mod config;
 pub mod deliveries;
@@ -30,16 +31,20 @@ use std::{
 
 use clap::{CommandFactory, Parser};
 
+use answer::AnswerIsNo;
 use args::{Args, Command};
 use printed::{OnceClosed, Printed};
 
 /// The exit code of a call that can't be understood, as clap has it.
 const USAGE: u8 = 2;
 
+/// The exit code of a command that did what it was asked, and whose answer is no.
+const NO: u8 = 3;
+
 /// Runs the command named by the process's arguments.
 ///
 /// 0: done, also where whoever read stdout has closed it (`| head -1`). 1: it failed, one line on stderr says why.
-/// 2: the arguments can't be understood.
+/// 2: the arguments can't be understood. 3: it is done, and the answer is no, as one line on stderr says.
 #[must_use]
 pub fn run() -> ExitCode {
     let args = match Args::try_parse() {
@@ -55,7 +60,7 @@ pub fn run() -> ExitCode {
         Err(error) if printed::is_enough(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "stamp-rally: {}", one_line(&error));
-            ExitCode::FAILURE
+            if error.is::<AnswerIsNo>() { ExitCode::from(NO) } else { ExitCode::FAILURE }
         }
     }
 }

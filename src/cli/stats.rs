@@ -56,7 +56,15 @@ pub async fn execute(args: StatsArgs, out: &mut impl Write) -> anyhow::Result<()
             for (hour, counts) in &tallied.hours {
                 writeln!(out, "{}  {}", hour.as_str(), words(counts))?;
             }
-            Ok(writeln!(out, "in all  {}", words(&counts::total(&tallied.hours)))?)
+            writeln!(out, "in all  {}", words(&counts::total(&tallied.hours)))?;
+            if !tallied.unreadable.is_empty() {
+                writeln!(
+                    out,
+                    "incomplete: {} items of the counts can't be read (`stamp-rally stats rebuild {event_id}` mends them)",
+                    tallied.unreadable.len()
+                )?;
+            }
+            Ok(())
         }
     })
     .await

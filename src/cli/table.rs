@@ -1,6 +1,9 @@
-//! `stamp-rally table create|status|backfill`: the two tables, made, compared with what they should be, and completed.
+//! `stamp-rally table create|status|backfill|check`: the two tables, made, compared with what they should be, completed,
+//! and searched for items that can't be read.
 
 mod backfill;
+mod check;
+mod pass;
 
 use std::io::Write;
 
@@ -13,6 +16,7 @@ use super::{
 };
 use crate::store::table::{Difference, TableReport, create, status};
 use backfill::BackfillArgs;
+use check::CheckArgs;
 
 /// The two tables.
 #[derive(Debug, clap::Args)]
@@ -29,6 +33,9 @@ enum TableCommand {
     /// Give the stamps of a table made from the article their keys in the index GSI2; goes on where it was interrupted,
     /// and may be run whenever you like
     Backfill(BackfillArgs),
+    /// List every item of both tables that can't be read, or that contradicts its key or another item, with its key and
+    /// what to do about it; changes nothing. Exit code 3 if there are any
+    Check(CheckArgs),
     /// Make the tables, or complete what is there; run it again whenever you like
     Create,
     /// Compare the tables with what they should be; changes nothing
@@ -40,6 +47,7 @@ pub async fn execute(args: TableArgs, out: &mut impl Write) -> anyhow::Result<()
     let settings = args.settings.start()?;
     match args.command {
         TableCommand::Backfill(args) => backfill::execute(&settings, args, out).await,
+        TableCommand::Check(args) => check::execute(&settings, args, out).await,
         TableCommand::Create => make(&settings, out).await,
         TableCommand::Status => compare(&settings, out).await,
     }

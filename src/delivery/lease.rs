@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::store::{
-    progress::{Board, Errand, ShardProgress, WorkerId},
+    progress::{Board, DamagedShard, Errand, ShardProgress, WorkerId},
     stream::ShardId,
 };
 
@@ -48,6 +48,8 @@ pub struct Leases {
     times: Times,
     shards: HashMap<ShardId, Seen>,
     candidates: HashMap<WorkerId, Seen>,
+    /// Items that can't be read, and since when they are as they are.
+    damaged: Vec<(DamagedShard, Duration)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ struct Seen {
 }
 
 /// What a worker does next about leases.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// Leases to take: nobody's.
     pub take: Vec<ShardProgress>,
@@ -71,6 +73,8 @@ pub struct Plan {
     pub lead: Lead,
     /// Candidates that have shown no sign of life for long.
     pub dead: Vec<WorkerId>,
+    /// Shards whose items can't be read, and whose owners must have stopped: they are to be begun anew.
+    pub replace: Vec<DamagedShard>,
 }
 
 /// Who does what one worker should do for all.
@@ -109,7 +113,7 @@ impl Leases {
     /// Nothing seen yet.
     #[must_use]
     pub fn new(me: WorkerId, times: Times) -> Self {
-        Self { me, times, shards: HashMap::new(), candidates: HashMap::new() }
+        Self { me, times, shards: HashMap::new(), candidates: HashMap::new(), damaged: Vec::new() }
     }
 
     /// Takes in a board that was read; `now` is when its answer was there.
@@ -118,6 +122,10 @@ impl Leases {
         self.shards = seen(&self.shards, shards, now);
         let candidates = board.candidates.iter().map(|candidate| (candidate.worker.clone(), 0, candidate.beat));
         self.candidates = seen(&self.candidates, candidates, now);
+        let since = |damaged: &DamagedShard| {
+            self.damaged.iter().find(|(seen, _)| seen == damaged).map_or(now, |(_, since)| *since)
+        };
+        self.damaged = board.damaged.iter().map(|damaged| (damaged.clone(), since(damaged))).collect();
     }
 
     /// Decides what to do. `held` are the shards that this worker reads at the moment; at most `most` workers share the
@@ -143,7 +151,16 @@ impl Leases {
                 Some(_) => Lead::Others,
             },
             dead: self.dead(board, now),
+            replace: self.to_replace(held, now),
         }
+    }
+
+    /// An owner can't renew its lease on an item that doesn't change, so it has stopped when the silence is over.
+    fn to_replace(&self, held: &BTreeSet<ShardId>, now: Duration) -> Vec<DamagedShard> {
+        let is_silent = |since: Duration| now.saturating_sub(since) >= self.times.silence;
+        let ownerless =
+            self.damaged.iter().filter(|(damaged, since)| is_silent(*since) && !held.contains(&damaged.shard));
+        ownerless.map(|(damaged, _)| damaged.clone()).take(MOST_AT_ONCE).collect()
     }
 
     fn balance(

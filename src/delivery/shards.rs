@@ -13,8 +13,10 @@ use crate::store::{
 
 /// The shards that may be read: not finished, with nothing before them that isn't.
 pub fn readable(board: &Board) -> impl Iterator<Item = &ShardProgress> {
-    let finished: HashMap<&ShardId, bool> =
-        board.shards.iter().map(|item| (&item.shard, item.reached.finished)).collect();
+    let known = board.shards.iter().map(|item| (&item.shard, item.reached.finished));
+    // Of a shard whose item can't be read it isn't known, so its children wait until it is.
+    let damaged = board.damaged.iter().map(|damaged| (&damaged.shard, false));
+    let finished: HashMap<&ShardId, bool> = known.chain(damaged).collect();
     board.shards.iter().filter(move |item| {
         // A parent is registered before its children. One without an item was finished, and cleared away.
         let parent_is_done = item.parent.as_ref().is_none_or(|parent| finished.get(parent).copied().unwrap_or(true));
@@ -44,7 +46,9 @@ impl Discovery {
     /// A new pass; shards on the board are registered already.
     #[must_use]
     pub fn begin(board: &Board) -> Self {
-        Self { registered: board.shards.iter().map(|item| item.shard.clone()).collect(), ..Self::default() }
+        let shards = board.shards.iter().map(|item| &item.shard);
+        let damaged = board.damaged.iter().map(|damaged| &damaged.shard);
+        Self { registered: shards.chain(damaged).cloned().collect(), ..Self::default() }
     }
 
     /// After which shard the next page begins. It stays the same when a call fails, so a pass over hundreds of shards

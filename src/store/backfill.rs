@@ -20,8 +20,9 @@ use crate::domain::{
 
 use super::{
     Store, StoreError,
+    fields::Fields,
     guard::{Guarded, guarded},
-    items::{self, Entity, Item},
+    items::{self, Entity, Item, Unreadable},
     keys::{Gsi2Key, Shard},
     participants::text,
 };
@@ -47,7 +48,7 @@ pub struct Counts {
 pub struct Backfill {
     store: Store,
     clock: Clock,
-    /// Over how many partitions an event's index is spread; `None` = there is no such event.
+    /// Over how many partitions an event's index is spread; `None` = there is no such event, or it can't be read.
     shards: HashMap<EventId, Option<IndexShards>>,
     after: Option<Item>,
     counts: Counts,
@@ -64,11 +65,14 @@ pub struct Interrupted {
 }
 
 impl Store {
-    /// A pass over the table, from its beginning or from where an earlier one was interrupted.
+    /// A pass over the table, from its beginning or from where an earlier one was interrupted. If it can't be read where
+    /// that was, this is reported, and the pass begins at the beginning: what has its keys is passed over.
     pub async fn backfill(&self, clock: Clock) -> Result<(Backfill, Option<Interrupted>), StoreError> {
         let get = self.client.get_item().table_name(&self.tables.consumers).consistent_read(true);
         let found = get.set_key(Some(progress_key())).send().await?.item;
-        let (after, interrupted) = found.as_ref().map(read_progress).transpose()?.unzip();
+        let read = found.as_ref().map(read_progress).transpose();
+        let read = read.inspect_err(|unreadable| self.report(unreadable)).unwrap_or_default();
+        let (after, interrupted) = read.unzip();
         let counts = interrupted.as_ref().map_or_else(Counts::default, |interrupted: &Interrupted| interrupted.counts);
         let pass = Backfill { store: self.clone(), clock, shards: HashMap::new(), after, counts, over: false };
         Ok((pass, interrupted))
@@ -140,8 +144,8 @@ impl Backfill {
     async fn keyed(&mut self, item: Item) -> Result<Option<(UserStamp, Gsi2Key)>, StoreError> {
         let stamp: UserStamp = match items::decode_as(item) {
             Ok(stamp) => stamp,
-            Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "a stamp can't be read: it is left as it is");
+            Err(unreadable) => {
+                self.store.report(&unreadable);
                 return Ok(None);
             }
         };
@@ -160,11 +164,16 @@ impl Backfill {
         if let Some(known) = self.shards.get(event_id) {
             return Ok(*known);
         }
-        let shards = self.store.event(event_id).await?.map(|event| event.index_shards);
+        let shards = match self.store.event(event_id).await {
+            Ok(found) => found.map(|event| event.index_shards),
+            Err(StoreError::Unreadable(_)) => None,
+            Err(error) => return Err(error),
+        };
         if shards.is_none() {
             tracing::error!(
                 event.id = %event_id,
-                "the stamps of an event that does not exist are left as they are: write it with `stamp-rally event apply`"
+                "the stamps of an event that does not exist, or can't be read, are left as they are: write it with \
+                 `stamp-rally event apply`"
             );
         }
         self.shards.insert(event_id.clone(), shards);
@@ -221,24 +230,20 @@ fn progress(after: &Item, counts: Counts, now: Timestamp) -> Item {
     item
 }
 
-fn read_progress(item: &Item) -> Result<(Item, Interrupted), StoreError> {
-    let number = |name: &'static str| {
-        let digits = item.get(name).and_then(|value| value.as_n().ok()).and_then(|digits| digits.parse().ok());
-        digits.ok_or_else(|| unreadable(name))
-    };
-    let after = item.get("after").and_then(|value| value.as_m().ok()).ok_or_else(|| unreadable("after"))?;
-    let at = item.get("updatedAt").and_then(|value| value.as_s().ok()).and_then(|text| text.parse().ok());
+pub(super) fn read_progress(item: &Item) -> Result<(Item, Interrupted), Unreadable> {
+    let fields = Fields::of(item);
+    let after = fields.map("after")?;
+    let is_key = after.len() == 2 && ["PK", "SK"].iter().all(|name| after.get(*name).is_some_and(AttributeValue::is_s));
+    if !is_key {
+        return Err(fields.unreadable("after", "is not a key of the table"));
+    }
     let counts = Counts {
-        looked_at: number("lookedAt")?,
-        filled: number("filled")?,
-        overtaken: number("overtaken")?,
-        left: number("left")?,
+        looked_at: fields.number("lookedAt")?,
+        filled: fields.number("filled")?,
+        overtaken: fields.number("overtaken")?,
+        left: fields.number("left")?,
     };
-    Ok((after.clone(), Interrupted { counts, at: at.ok_or_else(|| unreadable("updatedAt"))? }))
-}
-
-fn unreadable(name: &'static str) -> StoreError {
-    StoreError::broken(format!("the progress of the backfill: `{name}` is missing or can't be read"))
+    Ok((after.clone(), Interrupted { counts, at: fields.time("updatedAt")? }))
 }
 
 #[cfg(test)]

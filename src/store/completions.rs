@@ -15,9 +15,14 @@ use crate::domain::{
     time::Timestamp,
 };
 
-use super::{Store, StoreError, items::Item, participants::text};
+use super::{
+    Store, StoreError,
+    fields::Fields,
+    items::{Item, Unreadable},
+    participants::text,
+};
 
-const PARTITION: &str = "PENDING_COMPLETIONS";
+pub(super) const PARTITION: &str = "PENDING_COMPLETIONS";
 
 /// How many are read at a time.
 const PAGE: i32 = 200;
@@ -38,11 +43,11 @@ impl PendingCompletion {
         format!("{event_id}#{line_user_id}")
     }
 
-    /// `None` = an item of another form, which is passed over.
-    fn read(item: &Item) -> Option<Self> {
-        let [sk, id] = ["SK", "id"].map(|name| item.get(name)?.as_s().ok());
-        let (event_id, user) = sk?.split_once('#')?;
-        Some(Self { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()?, id: id?.clone() })
+    pub(super) fn read(item: &Item) -> Result<Self, Unreadable> {
+        let fields = Fields::of(item);
+        let (event_id, line_user_id) =
+            card_of(fields.sk()).ok_or_else(|| fields.unreadable("SK", "names no event and participant"))?;
+        Ok(Self { event_id, line_user_id, id: fields.text("id")?.to_owned() })
     }
 }
 
@@ -68,12 +73,14 @@ impl Store {
         put.send().await.map(drop).map_err(StoreError::from)
     }
 
-    /// Cards of which it can't be said yet whether they are complete, some at a time: 1 Query.
+    /// Cards of which it can't be said yet whether they are complete, some at a time: 1 Query. A note that can't be read
+    /// is reported and passed over.
     pub async fn pending_completions(&self, after: Option<Item>) -> Result<PendingPage, StoreError> {
         let query = self.client.query().table_name(&self.tables.consumers).consistent_read(true).limit(PAGE);
         let query = query.key_condition_expression("PK = :pk").expression_attribute_values(":pk", text(PARTITION));
         let page = query.set_exclusive_start_key(after).send().await?;
-        let rows = page.items.unwrap_or_default().iter().filter_map(PendingCompletion::read).collect();
+        let read = |item| PendingCompletion::read(item).inspect_err(|unreadable| self.report(unreadable)).ok();
+        let rows = page.items.unwrap_or_default().iter().filter_map(read).collect();
         Ok(PendingPage { rows, next: page.last_evaluated_key })
     }
 
@@ -93,6 +100,12 @@ impl Store {
             Err(failure) => Err(failure.into()),
         }
     }
+}
+
+/// Whose card a sort key names.
+fn card_of(sk: &str) -> Option<(EventId, LineUserId)> {
+    let (event_id, user) = sk.split_once('#')?;
+    Some((event_id.parse().ok()?, LineUserId::stored(user).ok()?))
 }
 
 fn pending(event_id: &EventId, line_user_id: &LineUserId, id: String, now: Timestamp) -> Item {
@@ -125,7 +138,8 @@ mod tests {
         ]);
         assert_eq!(item, expected);
         let read = PendingCompletion { event_id: rally, line_user_id: user, id: "x-1".to_owned() };
-        assert_eq!(PendingCompletion::read(&item), Some(read));
-        assert_eq!(PendingCompletion::read(&Item::from([("SK".to_owned(), text("x"))])), None);
+        assert_eq!(PendingCompletion::read(&item), Ok(read));
+        let foreign = Item::from([("SK".to_owned(), text("x"))]);
+        assert_eq!(PendingCompletion::read(&foreign).unwrap_err().attribute, "SK");
     }
 }

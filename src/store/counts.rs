@@ -21,14 +21,19 @@ use crate::domain::{
 
 use super::{
     Store, StoreError,
-    guard::{Guarded, guarded},
-    items::{self, Stored},
+    fields::{Fields, number},
+    guard::{Guarded, StillAs, guarded},
+    items::{self, Item, Stored, Unreadable},
+    keys::ItemKey,
     participants::text,
     stream::ShardId,
 };
 
 /// An event's hour, as one shard counts it.
 pub type HourOfEvent = (EventId, Hour);
+
+/// Every attribute that is written.
+const WRITTEN: [&str; 5] = ["completions", "entityType", "hour", "registrations", "stamps"];
 
 /// What is counted of one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +42,8 @@ pub struct Tallied {
     pub hours: Hours,
     /// The corrections in it.
     pub corrections: Hours,
+    /// Items that can't be read: what they count is missing. `stats rebuild` mends that.
+    pub unreadable: Vec<Unreadable>,
 }
 
 /// What the facts of an event say.
@@ -70,7 +77,7 @@ impl Store {
         ShardCounts { store: self.clone(), source: format!("{stream_arn}#{shard}") }
     }
 
-    /// An event's counts by hour.
+    /// An event's counts by hour. Items that can't be read are reported, and left out.
     pub async fn counts(&self, event_id: &EventId) -> Result<Tallied, StoreError> {
         let query = self.client.query().table_name(&self.tables.consumers).consistent_read(true);
         let query = query.key_condition_expression("PK = :pk");
@@ -78,15 +85,41 @@ impl Store {
         let mut pages = query.into_paginator().send();
         let mut tallied = Tallied::default();
         while let Some(page) = pages.next().await {
-            for item in page?.items.unwrap_or_default() {
-                let (hour, counts) = read(&item)?;
-                tallied.hours.entry(hour.clone()).or_default().add(&counts);
-                if item.get("SK") == Some(&text(correction_key(&hour))) {
-                    tallied.corrections.insert(hour, counts);
-                }
-            }
+            let items = page?.items.unwrap_or_default();
+            items.iter().filter(|item| is_of_an_hour(item)).for_each(|item| tallied.take_in(item));
+        }
+        for unreadable in &tallied.unreadable {
+            self.report(unreadable);
         }
         Ok(tallied)
+    }
+
+    /// Takes an item of counts away that can't be read, if that is still so: then its hour is counted from the facts.
+    /// False: it can be read now, or is gone.
+    pub async fn forget_counts(&self, unreadable: &Unreadable) -> Result<bool, StoreError> {
+        let key = [("PK", &unreadable.pk), ("SK", &unreadable.sk)].map(|(name, key)| (name.to_owned(), text(key)));
+        let get = self.client.get_item().table_name(&self.tables.consumers).consistent_read(true);
+        let found = get.set_key(Some(key.clone().into())).send().await?.item;
+        let Some(seen) = found.filter(|item| read(item).is_err()) else { return Ok(false) };
+        let delete = self.client.delete_item().table_name(&self.tables.consumers).set_key(Some(key.into()));
+        let StillAs { condition, names, values } = StillAs::seen(&seen, &WRITTEN);
+        let delete = delete.condition_expression(condition).set_expression_attribute_names(Some(names));
+        let deleted = guarded(delete.set_expression_attribute_values(values).send().await)?;
+        Ok(matches!(deleted, Guarded::Done))
+    }
+
+    /// The time zone that an event's item names, whatever else is wrong with the item: absent, Tokyo. `None`: there is no
+    /// such item, or what it names is no time zone. 1 `GetItem`.
+    pub async fn time_zone(&self, event_id: &EventId) -> Result<Option<TimeZone>, StoreError> {
+        let key = ItemKey::Event(event_id.clone());
+        let get = self.client.get_item().table_name(&self.tables.main).key("PK", text(key.pk()));
+        // The name is one of DynamoDB's reserved words.
+        let get = get.projection_expression("#zone").expression_attribute_names("#zone", "timeZone");
+        let found = get.key("SK", text(key.sk())).send().await?.item;
+        Ok(found.and_then(|item| match item.get("timeZone") {
+            None => Some(TimeZone::TOKYO),
+            Some(zone) => zone.as_s().ok()?.parse().ok(),
+        }))
     }
 
     /// Counts the facts of one event anew, by a consistent Scan of the whole table; tells after each page how many
@@ -101,7 +134,7 @@ impl Store {
                 match items::decode(item) {
                     Ok(stored) => recount.count(stored, event),
                     Err(unreadable) => {
-                        tracing::error!(error = &unreadable as &dyn std::error::Error, "an item can't be counted");
+                        self.report(&unreadable);
                         recount.unreadable += 1;
                     }
                 }
@@ -138,11 +171,23 @@ impl Store {
 }
 
 impl ShardCounts {
-    /// What this shard counts in an hour so far.
+    /// What this shard counts in an hour so far. An item that can't be read is reported, and the shard's count of the
+    /// hour begins anew: `stats rebuild` corrects it.
     pub async fn of(&self, (event_id, hour): &HourOfEvent) -> Result<Counts, StoreError> {
         let get = self.store.client.get_item().table_name(&self.store.tables.consumers).consistent_read(true);
         let found = get.key("PK", text(partition(event_id))).key("SK", text(self.key(hour))).send().await?.item;
-        Ok(found.as_ref().map(read).transpose()?.map(|(_, counts)| counts).unwrap_or_default())
+        match found.as_ref().map(read).transpose() {
+            Ok(found) => Ok(found.map(|(_, counts)| counts).unwrap_or_default()),
+            Err(unreadable) => {
+                self.store.report(&unreadable);
+                tracing::error!(
+                    event.id = %event_id,
+                    hour = hour.as_str(),
+                    "the counts of an hour begin anew: `stamp-rally stats rebuild EVENT` corrects them"
+                );
+                Ok(Counts::default())
+            }
+        }
     }
 
     /// The writes that make these the shard's counts.
@@ -180,7 +225,7 @@ fn correction_key(hour: &Hour) -> String {
     format!("HOUR#{}#CORRECTION", hour.as_str())
 }
 
-fn item(event_id: &EventId, sort: String, hour: &Hour, counts: &Counts) -> HashMap<String, AttributeValue> {
+fn item(event_id: &EventId, sort: String, hour: &Hour, counts: &Counts) -> Item {
     let number = |count: i64| AttributeValue::N(count.to_string());
     let stamps = counts.stamps.iter().map(|(stamp_id, count)| (stamp_id.to_string(), number(*count)));
     HashMap::from([
@@ -194,24 +239,36 @@ fn item(event_id: &EventId, sort: String, hour: &Hour, counts: &Counts) -> HashM
     ])
 }
 
-fn read(item: &HashMap<String, AttributeValue>) -> Result<(Hour, Counts), StoreError> {
-    let number = |value: Option<&AttributeValue>| value.and_then(|value| value.as_n().ok()?.parse::<i64>().ok());
-    let hour = item.get("hour").and_then(|value| value.as_s().ok()).ok_or_else(|| unreadable("hour"))?;
-    let mut counts = Counts {
-        registrations: number(item.get("registrations")).ok_or_else(|| unreadable("registrations"))?,
-        completions: number(item.get("completions")).ok_or_else(|| unreadable("completions"))?,
-        stamps: BTreeMap::new(),
-    };
-    let stamps = item.get("stamps").and_then(|value| value.as_m().ok()).ok_or_else(|| unreadable("stamps"))?;
-    for (stamp_id, count) in stamps {
-        let stamp_id: StampId = stamp_id.parse().map_err(StoreError::broken)?;
-        counts.stamps.insert(stamp_id, number(Some(count)).ok_or_else(|| unreadable("stamps"))?);
+impl Tallied {
+    fn take_in(&mut self, item: &Item) {
+        match read(item) {
+            Ok((hour, counts)) => {
+                self.hours.entry(hour.clone()).or_default().add(&counts);
+                if Fields::of(item).sk() == correction_key(&hour) {
+                    self.corrections.insert(hour, counts);
+                }
+            }
+            Err(unreadable) => self.unreadable.push(unreadable),
+        }
     }
-    Ok((Hour::stored(hour), counts))
 }
 
-fn unreadable(attribute: &str) -> StoreError {
-    StoreError::broken(format!("a COUNTS item can't be read: {attribute}"))
+/// Whether an item of an event's counts is of an hour. Anything else is another program's, or a newer version's.
+pub(super) fn is_of_an_hour(item: &Item) -> bool {
+    Fields::of(item).sk().starts_with("HOUR#")
+}
+
+pub(super) fn read(item: &Item) -> Result<(Hour, Counts), Unreadable> {
+    let fields = Fields::of(item);
+    let hour = Hour::stored(fields.text("hour")?);
+    if !fields.sk().starts_with(&format!("HOUR#{}#", hour.as_str())) || hour.start().is_none() {
+        return Err(fields.unreadable("hour", "is not the hour that its key names"));
+    }
+    let stamps = fields.map("stamps")?.iter().map(|(stamp_id, count)| Some((stamp_id.parse().ok()?, number(count)?)));
+    let stamps: Option<BTreeMap<StampId, i64>> = stamps.collect();
+    let stamps = stamps.ok_or_else(|| fields.unreadable("stamps", "is not a map of whole numbers by stamp"))?;
+    let (registrations, completions) = (fields.number("registrations")?, fields.number("completions")?);
+    Ok((hour, Counts { completions, registrations, stamps }))
 }
 
 #[cfg(test)]
@@ -248,6 +305,14 @@ mod tests {
             let error = read(&item).unwrap_err();
             let told = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             assert!(told.contains(name), "{told}");
+            assert_eq!(error.attribute, name);
         }
+    }
+    #[test]
+    fn an_item_whose_hour_is_not_that_of_its_key_is_not_believed() {
+        let hour = Hour::stored("2026-05-23T19:00+09:00");
+        let mut item = item(&"rally".parse().unwrap(), correction_key(&hour), &hour, &Counts::default());
+        item.insert("hour".to_owned(), text("2026-05-23T20:00+09:00"));
+        assert_eq!(read(&item).unwrap_err().attribute, "hour");
     }
 }

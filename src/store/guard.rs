@@ -1,5 +1,7 @@
 //! What became of a write on condition: done, or refused with the item that stands there.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::{
     config::http::HttpResponse,
     error::{ProvideErrorMetadata, SdkError},
@@ -55,5 +57,31 @@ impl MayLose for PutItemError {
 impl MayLose for UpdateItemError {
     fn lost(&self) -> Option<&ConditionalCheckFailedException> {
         if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
+    }
+}
+
+/// A condition that an item still is what was seen, as far as these attributes say; with its names and its values.
+pub(super) struct StillAs {
+    pub(super) condition: String,
+    pub(super) names: HashMap<String, String>,
+    pub(super) values: Option<Item>,
+}
+
+impl StillAs {
+    pub(super) fn seen(seen: &Item, attributes: &[&str]) -> Self {
+        let (mut conditions, mut names, mut values) = (Vec::new(), HashMap::new(), Item::new());
+        for (n, name) in attributes.iter().enumerate() {
+            names.insert(format!("#a{n}"), (*name).to_owned());
+            conditions.push(match seen.get(*name) {
+                None => format!("attribute_not_exists(#a{n})"),
+                Some(value) => {
+                    values.insert(format!(":a{n}"), value.clone());
+                    format!("#a{n} = :a{n}")
+                }
+            });
+        }
+        // No values at all must not be sent as an empty map.
+        let values = Some(values).filter(|values| !values.is_empty());
+        Self { condition: conditions.join(" AND "), names, values }
     }
 }

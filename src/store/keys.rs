@@ -35,7 +35,8 @@ use crate::domain::{
 
 pub use index::{Gsi1Key, Gsi2Key};
 pub(super) use index::{
-    events_partition, holders_partition, masters_partition, parked_partition, timed_user, users_partition,
+    events_partition, holders_partition, is_listed_partition, masters_partition, parked_partition, timed_user,
+    users_partition,
 };
 pub use shard::Shard;
 

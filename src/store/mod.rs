@@ -17,9 +17,11 @@
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
 //! | [`unreadable`] | items that can't be read: reported, and passed over |
+//! | [`check`] | lists every item that can't be read or contradicts another |
 //! | [`backfill`] | `GSI2` keys for the stamps of a table that was made from the article |
 
 pub mod backfill;
+pub mod check;
 pub mod client;
 pub mod completions;
 pub mod counts;
@@ -39,6 +41,7 @@ pub mod waiting;
 #[cfg(test)]
 mod canned;
 mod error;
+mod fields;
 mod guard;
 mod reach;
 

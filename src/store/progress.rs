@@ -12,15 +12,19 @@
 //! | the same | `FUNCTION` | that a function is handed the records, not a worker |
 //! | `CONSUMER#{name}` | `STREAM` | the stream that its workers follow |
 //! | `CONSUMER#{name}#RECONCILE` | `RUN#{id}` | what a run of `reconcile` has under way |
+//!
+//! Items that can't be read: `progress/damaged.rs`.
 
 mod batches;
 mod candidates;
+mod damaged;
 mod followed;
 mod handed_out;
-mod items;
+pub(super) mod items;
 
 pub use batches::{BatchFacts, BatchNote, EventFacts, NotedBatch};
 pub use candidates::{Candidate, Errand};
+pub use damaged::DamagedShard;
 pub use followed::Followed;
 pub use handed_out::{By, HandedOut, Run};
 
@@ -43,6 +47,8 @@ use super::{
     items::Item,
     stream::{ListedShard, SequenceNumber, ShardId},
 };
+use items::OnBoard;
+pub(super) use items::check;
 
 /// Names one run of one worker: never the same twice, so a lease of the run before is somebody else's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -145,10 +151,12 @@ pub struct ShardProgress {
 }
 
 /// Everything known about who reads a stream, and how far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Board {
     /// The shards, by name.
     pub shards: Vec<ShardProgress>,
+    /// Shards whose items can't be read: no worker takes them before they are begun anew.
+    pub damaged: Vec<DamagedShard>,
     /// Workers without a shard.
     pub candidates: Vec<Candidate>,
     /// When a function that is handed the stream's records last noted that; `None`: none ever did.
@@ -160,6 +168,8 @@ pub struct Board {
 pub struct Lease {
     /// The shard.
     pub shard: ShardId,
+    /// The shard before it.
+    pub parent: Option<ShardId>,
     /// Who holds it.
     pub owner: WorkerId,
     /// The fence it was taken with.
@@ -217,7 +227,7 @@ impl Consumers {
         self.store.shard_counts(&self.stream_arn, shard)
     }
 
-    /// Everything, consistent: one Query (a page per 1 MB, which is thousands of shards).
+    /// Everything, consistent: one Query (a page per 1 MB, which is thousands of shards). What can't be read is reported.
     pub async fn board(&self) -> Result<Board, StoreError> {
         let mut board = Board::default();
         let mut after = None;
@@ -227,11 +237,25 @@ impl Consumers {
             let query = query.expression_attribute_values(":pk", AttributeValue::S(self.partition.clone()));
             let page = query.set_exclusive_start_key(after).send().await?;
             for item in page.items.unwrap_or_default() {
-                items::read_into(&mut board, &item)?;
+                self.read_into(&mut board, item);
             }
             after = page.last_evaluated_key;
             if after.is_none() {
                 return Ok(board);
+            }
+        }
+    }
+
+    fn read_into(&self, board: &mut Board, item: Item) {
+        match items::on_board(&item) {
+            Ok(OnBoard::Candidate(candidate)) => board.candidates.push(candidate),
+            Ok(OnBoard::Function(noted_at)) => board.function = board.function.max(Some(noted_at)),
+            Ok(OnBoard::Other) => {}
+            Ok(OnBoard::Shard(shard)) => board.shards.push(shard),
+            Err(unreadable) => {
+                self.store.report(&unreadable);
+                let shard = items::shard_id(&item);
+                board.damaged.extend(shard.map(|shard| DamagedShard { shard, seen: item }));
             }
         }
     }
@@ -271,7 +295,8 @@ impl Consumers {
                 Some(ShardProgress { owner, fence, beat, updated_at: now, ..seen.clone() })
             }
             Guarded::Refused(found) => {
-                let found = found.as_ref().map(items::shard).transpose()?;
+                // One that can't be read any more isn't ours: the next look at the board finds it damaged.
+                let found = found.as_ref().and_then(|found| items::shard(found).ok());
                 found.filter(|item| item.owner.as_ref() == Some(worker) && item.fence == seen.fence + 1)
             }
         })
@@ -285,7 +310,16 @@ impl Consumers {
         hold: Hold,
         now: Timestamp,
     ) -> Result<Saved, StoreError> {
-        let Written { expression, names, values } = Written::of(lease, reached, hold, now);
+        match self.save_with(lease, Written::of(lease, reached, hold, now), hold).await {
+            Err(StoreError::Broken(_)) => {
+                self.save_with(lease, Written::of(lease, reached, hold, now).with_a_new_beat(now), hold).await
+            }
+            saved => saved,
+        }
+    }
+
+    async fn save_with(&self, lease: &Lease, written: Written, hold: Hold) -> Result<Saved, StoreError> {
+        let Written { expression, names, values } = written;
         let update = self
             .update(items::shard_key(&lease.shard))
             .update_expression(expression)
@@ -294,7 +328,7 @@ impl Consumers {
             .set_expression_attribute_values(Some(values));
         Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
             Guarded::Done => Saved::Yes,
-            Guarded::Refused(found) => refused(found.as_ref(), lease, hold)?,
+            Guarded::Refused(found) => refused(found.as_ref(), lease, hold),
         })
     }
 
@@ -308,7 +342,23 @@ impl Consumers {
         now: Timestamp,
         counts: (&ShardCounts, &BTreeMap<HourOfEvent, Counts>),
     ) -> Result<Saved, StoreError> {
-        let Written { expression, names, values } = Written::of(lease, reached, hold, now);
+        match self.save_counting_with(lease, Written::of(lease, reached, hold, now), hold, counts).await {
+            Err(StoreError::Broken(_)) => {
+                let written = Written::of(lease, reached, hold, now).with_a_new_beat(now);
+                self.save_counting_with(lease, written, hold, counts).await
+            }
+            saved => saved,
+        }
+    }
+
+    async fn save_counting_with(
+        &self,
+        lease: &Lease,
+        written: Written,
+        hold: Hold,
+        counts: (&ShardCounts, &BTreeMap<HourOfEvent, Counts>),
+    ) -> Result<Saved, StoreError> {
+        let Written { expression, names, values } = written;
         let update = Update::builder()
             .table_name(&self.store.tables.consumers)
             .set_key(Some(self.key(items::shard_key(&lease.shard))))
@@ -327,7 +377,9 @@ impl Consumers {
             return Err(failure.into());
         };
         match cancelled.cancellation_reasons().first() {
-            Some(reason) if reason.code() == Some("ConditionalCheckFailed") => refused(reason.item(), lease, hold),
+            Some(reason) if reason.code() == Some("ConditionalCheckFailed") => Ok(refused(reason.item(), lease, hold)),
+            // Nothing can be added to the beat: it isn't a number.
+            Some(reason) if reason.code() == Some("ValidationError") => Err(StoreError::Broken(failure.into())),
             // A conflict, a throttle: nothing was written, and it may be repeated.
             _ => Err(StoreError::Unavailable(failure.into())),
         }
@@ -354,6 +406,9 @@ impl Consumers {
 /// The condition of every write of a lease's holder.
 const HOLDS: &str = "#owner = :me AND fence = :fence";
 
+/// What every write of a lease's holder does to the beat.
+const NEXT_BEAT: &str = "beat = beat + :one";
+
 /// A write of the holder, as an Update says it.
 struct Written {
     expression: String,
@@ -362,30 +417,49 @@ struct Written {
 }
 
 impl Written {
+    /// The whole item is written, so that the owner mends what others damaged in it.
     fn of(lease: &Lease, reached: &Reached, hold: Hold, now: Timestamp) -> Self {
-        let (set, removed, mut values) = items::progress(reached);
-        let removed = if hold == Hold::Release { [removed, vec!["#owner"]].concat() } else { removed };
+        let (mut set, mut removed, mut values) = items::progress(reached);
+        match &lease.parent {
+            Some(parent) => {
+                set.push_str(", parent = :parent");
+                values.insert(":parent".to_owned(), items::text(parent.as_str()));
+            }
+            None => removed.push("parent"),
+        }
+        removed.extend((hold == Hold::Release).then_some("#owner"));
         let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
         values.extend([
             (":one".to_owned(), number(1)),
-            (":me".to_owned(), AttributeValue::S(lease.owner.as_str().to_owned())),
+            (":me".to_owned(), items::text(lease.owner.as_str())),
             (":fence".to_owned(), number(lease.fence)),
-            (":now".to_owned(), AttributeValue::S(now.to_string())),
+            (":now".to_owned(), items::text(now.to_string())),
+            (":shard".to_owned(), items::text(lease.shard.as_str())),
+            (":type".to_owned(), items::text(items::SHARD_TYPE)),
         ]);
         Self {
-            expression: format!("SET beat = beat + :one, updatedAt = :now{set}{remove}"),
+            expression: format!("SET {NEXT_BEAT}, updatedAt = :now, shardId = :shard, entityType = :type{set}{remove}"),
             names: HashMap::from([("#owner".to_owned(), "owner".to_owned())]),
             values,
         }
     }
+
+    /// The same where nothing can be added to the beat, because it is missing or isn't a number: it begins anew at the
+    /// time, which is above every count of writes.
+    fn with_a_new_beat(mut self, now: Timestamp) -> Self {
+        self.expression = self.expression.replace(NEXT_BEAT, "beat = :one");
+        self.values.insert(":one".to_owned(), number(u64::try_from(now.as_millis()).unwrap_or_default()));
+        self
+    }
 }
 
 /// What a refused write of a holder means.
-fn refused(found: Option<&Item>, lease: &Lease, hold: Hold) -> Result<Saved, StoreError> {
-    let found = found.map(items::shard).transpose()?;
+fn refused(found: Option<&Item>, lease: &Lease, hold: Hold) -> Saved {
+    // An item that can't be read is not ours any more.
+    let found = found.and_then(|found| items::shard(found).ok());
     // Our own release, whose answer got lost, has taken the owner away already.
     let ours = found.is_some_and(|item| item.owner.is_none() && item.fence == lease.fence);
-    Ok(if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost })
+    if ours && hold == Hold::Release { Saved::Yes } else { Saved::Lost }
 }
 
 fn number(value: u64) -> AttributeValue {

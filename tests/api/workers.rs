@@ -1,6 +1,7 @@
 //! Many workers on one stream of several shards. Workers that are driven by hand share a clock that is turned by hand:
 //! nothing moves unless it is told to.
 
+mod damaged;
 mod elsewhere;
 mod pace;
 mod stream;

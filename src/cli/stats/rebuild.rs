@@ -35,6 +35,7 @@ pub(super) async fn rebuild(
     now: Timestamp,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
+    forget_unreadable(store, event, correct, out).await?;
     let comparison = Comparison::read(store, event, now).await?;
     let correct = if comparison.waits() { Correct::NothingYet } else { correct };
     let mut open = 0;
@@ -56,6 +57,16 @@ pub(super) async fn rebuild(
         unreadable == 0,
         "{unreadable} items of the table can't be read and were not counted: the log names them"
     );
+    Ok(())
+}
+
+/// Items of the counts that can't be read go: what they counted is found missing then, and corrected.
+async fn forget_unreadable(store: &Store, event: &Event, correct: Correct, out: &mut impl Write) -> anyhow::Result<()> {
+    for unreadable in &store.counts(&event.event_id).await?.unreadable {
+        let forgotten = correct == Correct::HoursThatAreOver && store.forget_counts(unreadable).await?;
+        let what = if forgotten { "removed" } else { "left out" };
+        writeln!(out, "{}  {} {}: {what}", unreadable.sk, unreadable.attribute, unreadable.problem)?;
+    }
     Ok(())
 }
 

@@ -7,15 +7,13 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
 
+use super::pass::{pause_until, progress};
 use crate::cli::{config::Settings, service, store};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::backfill::{Backfill, Counts, Interrupted};
-
-/// How often the numbers on the screen are renewed.
-const TICK: Duration = Duration::from_millis(100);
 
 /// Items that are looked at in one go: a page of them, and how much an interruption does again.
 const MOST_AT_ONCE: u32 = 500;
@@ -37,7 +35,7 @@ pub async fn execute(settings: &Settings, args: BackfillArgs, out: &mut impl Wri
         if let Some(Interrupted { counts, at }) = interrupted {
             writeln!(out, "going on where a run was interrupted at {at}, after {} items", counts.looked_at)?;
         }
-        let bar = progress(pass.counts());
+        let bar = progress(pass.counts().looked_at);
         let result = all(&mut pass, args.rate.get(), &bar, &shutdown).await;
         bar.finish_and_clear();
         writeln!(out, "{}", told(pass.counts()))?;
@@ -64,10 +62,7 @@ async fn all(pass: &mut Backfill, rate: u32, bar: &ProgressBar, stop: &Cancellat
         bar.set_message(format!("{} got their keys", pass.counts().filled));
         let due = began + seconds(pass.counts().looked_at - before, rate);
         if !pass.is_over() {
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep_until(due.into()) => {}
-            }
+            pause_until(due, stop).await;
         }
     }
     Ok(())
@@ -76,18 +71,6 @@ async fn all(pass: &mut Backfill, rate: u32, bar: &ProgressBar, stop: &Cancellat
 /// How long so many items take at this rate.
 fn seconds(items: u64, rate: u32) -> Duration {
     Duration::from_millis(items.saturating_mul(1000) / u64::from(rate.max(1)))
-}
-
-/// A bar can't know the end: counting would take as long. Nothing where standard error is no terminal.
-fn progress(counts: Counts) -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {human_pos} items looked at, {per_sec:0}; {msg}");
-    let bar = ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.set_position(counts.looked_at);
-    bar.reset_eta();
-    if !bar.is_hidden() {
-        bar.enable_steady_tick(TICK);
-    }
-    bar
 }
 
 fn told(counts: Counts) -> String {
@@ -115,7 +98,7 @@ fn left(missing_events: &[&EventId]) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "stamps are left as they are because their events do not exist ({}{more}): write each with `stamp-rally event \
+        "stamps are left as they are because their events do not exist or can't be read ({}{more}): write each with `stamp-rally event \
          apply FILE`, then run `stamp-rally table backfill` again",
         named.join(", ")
     )
@@ -131,7 +114,7 @@ mod tests {
         let missing: Vec<&EventId> = ids.iter().collect();
         assert_eq!(
             left(&missing[..1]),
-            "stamps are left as they are because their events do not exist (rally-1): write each with `stamp-rally event \
+            "stamps are left as they are because their events do not exist or can't be read (rally-1): write each with `stamp-rally event \
              apply FILE`, then run `stamp-rally table backfill` again"
         );
         assert!(left(&missing).contains("(rally-1, rally-2, rally-3, rally-4, rally-5 and 2 more)"));

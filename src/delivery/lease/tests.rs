@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::time::Timestamp;
-use crate::store::progress::{Candidate, Errand, Reached};
+use crate::store::progress::{Candidate, DamagedShard, Errand, Reached};
 
 const LEASE: Duration = Duration::from_secs(10);
 
@@ -154,4 +154,35 @@ fn who_pushes_without_a_shard_takes_a_share_of_the_pushes_and_none_of_the_shards
     assert_eq!(taken(&plan("aaa", &[], Duration::ZERO, &mut pusher)), [""; 0]);
     let later = Times::of(LEASE).silence;
     assert_eq!(share(plan("ann", &["s1"], later, &mut ann)), 10, "both others are silent");
+}
+
+fn damaged(beat: &str) -> DamagedShard {
+    let seen = [("SK", "SHARD#s1"), ("beat", beat)];
+    let text = |text: &str| aws_sdk_dynamodb::types::AttributeValue::S(text.to_owned());
+    DamagedShard { shard: shard("s1"), seen: seen.map(|(name, value)| (name.to_owned(), text(value))).into() }
+}
+
+#[test]
+fn a_shard_whose_item_can_not_be_read_is_begun_anew_when_its_owner_must_have_stopped() {
+    let silence = Times::of(LEASE).silence;
+    let mut leases = ann();
+    let seen = |beat: &str| Board { damaged: vec![damaged(beat)], ..Board::default() };
+    leases.observe(&seen("a"), Duration::ZERO);
+    // Its owner has written meanwhile.
+    leases.observe(&seen("b"), silence / 2);
+    leases.observe(&seen("b"), silence);
+    let plan = |now| leases.plan(&seen("b"), &held(&[]), 99, now);
+    assert_eq!((plan(silence).replace, plan(silence).take.len()), (vec![], 0));
+    assert_eq!(plan(silence * 3 / 2).replace, [damaged("b")]);
+    let mine = leases.plan(&seen("b"), &held(&["s1"]), 99, silence * 3 / 2);
+    assert_eq!(mine.replace, [], "its own lease has to end first");
+}
+
+#[test]
+fn the_children_of_a_shard_whose_item_can_not_be_read_wait() {
+    let child = ShardProgress { parent: Some(shard("s1")), ..item("s2", None, 0) };
+    let board = Board { damaged: vec![damaged("a")], ..board(vec![child], &[]) };
+    let mut leases = ann();
+    leases.observe(&board, Duration::ZERO);
+    assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, Duration::ZERO)), [""; 0]);
 }

@@ -1,11 +1,11 @@
 //! Writing how far a shard was read: one write renews the lease, moves the checkpoint and covers what comes next.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::domain::{counts::Tick, time::TimeZone};
+use crate::domain::{counts::Tick, ids::EventId, time::TimeZone};
 use crate::store::{
     StoreError,
     counts::{self, ShardCounts},
@@ -173,10 +173,14 @@ async fn count(
     known: &Counted,
     ticks: &[Tick],
 ) -> Result<Counted, StoreError> {
-    let mut counted = Counted::new();
+    let (mut counted, mut zones) = (Counted::new(), BTreeMap::new());
     for tick in ticks {
-        let rally = delivery.parts.rallies.rally(&tick.event_id).await?;
-        let hour = counts::hour_of(tick, rally.map_or(TimeZone::TOKYO, |rally| rally.event.time_zone));
+        let zone = match zones.get(&tick.event_id) {
+            Some(known) => *known,
+            None => zone_of(delivery, &tick.event_id).await?,
+        };
+        zones.insert(&tick.event_id, zone);
+        let hour = counts::hour_of(tick, zone);
         if !counted.contains_key(&hour) {
             let so_far = match known.get(&hour) {
                 Some(counts) => counts.clone(),
@@ -187,6 +191,26 @@ async fn count(
         counted.entry(hour).or_default().count(&tick.what);
     }
     Ok(counted)
+}
+
+/// The zone in whose hours an event's facts are counted. That an event or one of its stamps can't be read must not keep
+/// the progress of a shard from being written: the zone is read alone then, or taken for Tokyo.
+async fn zone_of(delivery: &Delivery, event_id: &EventId) -> Result<TimeZone, StoreError> {
+    match delivery.parts.rallies.rally(event_id).await {
+        Ok(rally) => Ok(rally.map_or(TimeZone::TOKYO, |rally| rally.event.time_zone)),
+        Err(StoreError::Unreadable(_)) => {
+            let zone = delivery.parts.store.time_zone(event_id).await?;
+            if zone.is_none() {
+                tracing::warn!(
+                    event.id = %event_id,
+                    "the event's time zone can't be read: its facts are counted in hours of Asia/Tokyo, and \
+                     `stamp-rally stats rebuild EVENT` corrects that once the event is mended"
+                );
+            }
+            Ok(zone.unwrap_or(TimeZone::TOKYO))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -90,6 +90,21 @@ impl Discoverer {
         }
     }
 
+    /// What the stream's list says is before a shard; `None` if the shard isn't listed.
+    pub async fn parent_of(&self, shard: &ShardId) -> Result<Option<Option<ShardId>>, StreamError> {
+        let mut after = None;
+        loop {
+            let page = self.reader.shards(after.as_ref()).await?;
+            if let Some(found) = page.shards.into_iter().find(|listed| listed.id == *shard) {
+                return Ok(Some(found.parent));
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
     /// A page that fails is asked for again; one whose shards can't all be registered begins the pass anew.
     async fn page(&mut self, board: &Board) -> Result<Found, StreamError> {
         let mut pass = self.pass.take().unwrap_or_else(|| Discovery::begin(board));

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::store::{
     Store, StoreError,
-    progress::{Errand, Lease, ShardProgress},
+    progress::{Board, Errand, Lease, Reached, ShardProgress},
     stream::ShardId,
 };
 
@@ -25,6 +25,7 @@ impl AtWork {
     /// Looks at the board, takes and hands over shards, and keeps its share of the pushes right.
     pub(super) async fn round(&mut self, tasks: &mut Tasks, shutdown: &CancellationToken) -> Result<Plan, StoreError> {
         let mut plan = self.look(&tasks.held()).await?;
+        self.replace_all(&mut plan).await?;
         for shard in &plan.release {
             if let Some(stop) = tasks.stops.get(shard) {
                 stop.cancel();
@@ -53,8 +54,8 @@ impl AtWork {
         let held: BTreeSet<ShardId> = self.shards.keys().cloned().collect();
         self.look(&held).await?;
         self.discoverer.whole_pass(&self.board).await?;
-        let plan = self.look(&held).await?;
-        let took = plan.take.len();
+        let mut plan = self.look(&held).await?;
+        let took = plan.take.len() + self.replace_all(&mut plan).await?;
         for item in &plan.take {
             if let Some(shard) = self.take(item).await? {
                 self.shards.insert(shard.id().clone(), shard);
@@ -114,9 +115,31 @@ impl AtWork {
         let (asked, now) = (self.context.clock.uptime(), self.context.clock.now());
         let taken = self.context.consumers.take(item, &self.me, now).await?;
         Ok(taken.map(|found| {
-            let lease = Lease { shard: found.shard.clone(), owner: self.me.clone(), fence: found.fence };
+            let (shard, parent) = (found.shard.clone(), found.parent.clone());
+            let lease = Lease { shard, parent, owner: self.me.clone(), fence: found.fence };
             Shard::begin(lease, found, asked, &self.context)
         }))
+    }
+
+    /// Begins shards anew whose progress can't be read; how many. They are taken in a later round, as any other.
+    async fn replace_all(&self, plan: &mut Plan) -> Result<usize, StoreError> {
+        let mut replaced = 0;
+        for damaged in std::mem::take(&mut plan.replace) {
+            let parent = match self.discoverer.parent_of(&damaged.shard).await {
+                Ok(listed) => listed.unwrap_or_else(|| damaged.parent()),
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(shard = %damaged.shard, error, "a shard is begun anew later: the shards can't be listed");
+                    continue;
+                }
+            };
+            let begun = self.context.consumers.replace(&damaged, parent, self.context.clock.now()).await?;
+            replaced += usize::from(begun.is_some());
+            if let Some(reached) = &begun {
+                report_begun_anew(&damaged.shard, reached);
+            }
+        }
+        Ok(replaced)
     }
 
     /// A worker that comes to others waits until all of them have seen it.
@@ -144,8 +167,11 @@ impl AtWork {
 
     /// Whether nothing of this stream is left to read, as far as is known.
     pub(super) fn is_over(&self, tasks: &Tasks) -> bool {
-        let shards = &self.board.shards;
-        tasks.stops.is_empty() && !shards.is_empty() && shards.iter().all(|item| item.reached.finished)
+        let Board { shards, damaged, .. } = &self.board;
+        tasks.stops.is_empty()
+            && damaged.is_empty()
+            && !shards.is_empty()
+            && shards.iter().all(|item| item.reached.finished)
     }
 
     /// Looks which stream the table has now. One that was turned off and on again is another one; the old one is read to
@@ -162,4 +188,19 @@ impl AtWork {
         }
         watch.state()
     }
+}
+
+fn report_begun_anew(shard: &ShardId, reached: &Reached) {
+    let Some(checkpoint) = &reached.checkpoint else {
+        return tracing::error!(
+            shard = %shard,
+            "the shard's progress could not be read, and is begun anew at the trim horizon: what was counted counts again, \
+             `stamp-rally stats rebuild EVENT` corrects it"
+        );
+    };
+    tracing::error!(
+        shard = %shard,
+        sequence = checkpoint.as_str(),
+        "the shard's progress could not be read, and is begun anew at its checkpoint"
+    );
 }

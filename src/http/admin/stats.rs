@@ -14,16 +14,18 @@ use crate::domain::{
     ids::EventId,
 };
 use crate::http::{answer, app::App, auth::Viewer, problem::ApiError};
+use crate::store::counts::Tallied;
 
 /// `GET …/{eventId}/stats`: registrations, stamps, completed cards; in all, and by hour of the event's zone.
 pub async fn show(_viewer: Viewer, app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
     app.stored_event(&event_id).await?;
-    let hours = app.store.counts(&event_id).await?.hours;
+    let Tallied { hours, unreadable, .. } = app.store.counts(&event_id).await?;
     let total = counts::total(&hours);
     let view = StatsView {
         event_id: event_id.as_str(),
         total: CountsView::of(&total),
         hours: hours.iter().filter(|(_, counts)| !counts.is_zero()).map(HourView::of).collect(),
+        incomplete: (!unreadable.is_empty()).then_some(true),
     };
     Ok(answer::json(StatusCode::OK, &view))
 }
@@ -35,6 +37,9 @@ struct StatsView<'a> {
     #[serde(flatten)]
     total: CountsView<'a>,
     hours: Vec<HourView<'a>>,
+    /// Items of the counts can't be read, and are left out: `stats rebuild` mends that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<bool>,
 }
 
 #[derive(Debug, Serialize)]

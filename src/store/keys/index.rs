@@ -107,6 +107,15 @@ impl Gsi1Key {
     }
 }
 
+/// Whether an index partition is one that this program lists; anything in it that isn't of its list is passed over.
+pub(in super::super) fn is_listed_partition(pk: &str) -> bool {
+    match pk.split('#').collect::<Vec<_>>().as_slice() {
+        ["EVENTS"] | ["EVENT", _, "STAMP_MASTERS"] | ["EVENT", _, "STAMP" | "USERS", ..] => true,
+        ["EVENT", _, state] => state.starts_with("PUSH_"),
+        _ => false,
+    }
+}
+
 /// The partition of all events.
 pub(in super::super) fn events_partition() -> String {
     "EVENTS".to_owned()

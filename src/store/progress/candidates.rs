@@ -25,8 +25,19 @@ pub enum Errand {
 }
 
 impl Consumers {
-    /// Shows the others that somebody without a shard is there.
+    /// Shows the others a worker without a shard. An item of this name to which nothing can be added, because it was
+    /// damaged, is replaced.
     pub async fn stand_by(&self, worker: &WorkerId, errand: Errand) -> Result<(), StoreError> {
+        match self.add_beat(worker, errand).await {
+            Err(StoreError::Broken(_)) => {
+                self.forget_worker(worker).await?;
+                self.add_beat(worker, errand).await
+            }
+            shown => shown,
+        }
+    }
+
+    async fn add_beat(&self, worker: &WorkerId, errand: Errand) -> Result<(), StoreError> {
         let update = self.update(items::worker_key(worker)).expression_attribute_values(":one", number(1));
         let update = match errand {
             Errand::Push => update

@@ -71,20 +71,24 @@ pub struct Run {
 
 impl Store {
     /// Everything that the consumer `name` may have handed out and not finished, of all streams that the table ever had.
-    /// Reads the whole table of progress, consistent: it is small.
+    /// Reads the whole table of progress, consistent: it is small. What can't be read is reported, and what it may tell
+    /// of was perhaps handed out.
     pub async fn handed_out(&self, name: &str) -> Result<Vec<HandedOut>, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.consumers).consistent_read(true);
         let mut pages = scan
-            .filter_expression(
-                "begins_with(PK, :consumer) AND (attribute_exists(handedOutThrough) OR attribute_exists(doubtful))",
-            )
+            .filter_expression("begins_with(PK, :consumer) AND NOT begins_with(SK, :worker)")
             .expression_attribute_values(":consumer", items::text(format!("CONSUMER#{name}#")))
+            .expression_attribute_values(":worker", items::text(items::WORKER))
             .into_paginator()
             .send();
         let mut all = Vec::new();
         while let Some(page) = pages.next().await {
             for item in page?.items.unwrap_or_default() {
-                all.extend(items::all_handed_out(&item)?);
+                let (handed_out, unreadable) = items::all_handed_out(&item);
+                if let Some(unreadable) = &unreadable {
+                    self.report(unreadable);
+                }
+                all.extend(handed_out);
             }
         }
         Ok(all)

@@ -11,25 +11,36 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::domain::time::Timestamp;
 use crate::store::{
-    StoreError,
-    items::Unreadable,
+    fields::Fields,
+    items::{Item, Unreadable},
     stream::{ListedShard, SequenceNumber, ShardId},
 };
 
-use super::{Board, By, Candidate, Errand, FactSpan, HandedOut, Reached, Run, ShardProgress, WorkerId};
+use function::BATCH;
 
-type Item = HashMap<String, AttributeValue>;
+use super::{By, Candidate, Errand, FactSpan, HandedOut, Reached, Run, ShardProgress, WorkerId, damaged};
+
+/// The `entityType` of a shard's progress.
+pub(super) const SHARD_TYPE: &str = "SHARD_PROGRESS";
+
+/// The sort key of the item of the stream that a consumer follows.
+const FOLLOWED: &str = "STREAM";
+
+// How sort keys begin.
+pub(super) const RUN: &str = "RUN#";
+pub(super) const SHARD: &str = "SHARD#";
+pub(super) const WORKER: &str = "WORKER#";
 
 pub(super) fn shard_key(shard: &ShardId) -> String {
-    format!("SHARD#{shard}")
+    format!("{SHARD}{shard}")
 }
 
 pub(super) fn worker_key(worker: &WorkerId) -> String {
-    format!("WORKER#{worker}")
+    format!("{WORKER}{worker}")
 }
 
 pub(super) fn followed_key(consumer: &str) -> Item {
-    key(&format!("CONSUMER#{consumer}"), "STREAM".to_owned())
+    key(&format!("CONSUMER#{consumer}"), FOLLOWED.to_owned())
 }
 
 /// The item of the stream that a consumer follows.
@@ -44,13 +55,7 @@ pub(super) fn followed(consumer: &str, arn: &str, now: Timestamp) -> Item {
 }
 
 pub(super) fn followed_arn(item: &Item) -> Result<&str, Unreadable> {
-    let arn = item.get("streamArn").and_then(|value| value.as_s().ok());
-    arn.map(String::as_str).ok_or_else(|| Unreadable {
-        pk: string(item, "PK").unwrap_or_default().to_owned(),
-        sk: string(item, "SK").unwrap_or_default().to_owned(),
-        attribute: "streamArn".to_owned(),
-        problem: "is missing or no string".to_owned(),
-    })
+    Fields::of(item).text("streamArn")
 }
 
 pub(super) fn key(partition: &str, sort: String) -> Item {
@@ -65,7 +70,7 @@ pub(super) fn key_of(item: &Item) -> Item {
 pub(super) fn new_shard(partition: &str, shard: &ListedShard, now: Timestamp) -> Item {
     let mut item = key(partition, shard_key(&shard.id));
     item.extend([
-        ("entityType".to_owned(), text("SHARD_PROGRESS")),
+        ("entityType".to_owned(), text(SHARD_TYPE)),
         ("shardId".to_owned(), text(shard.id.as_str())),
         ("fence".to_owned(), AttributeValue::N("0".to_owned())),
         ("beat".to_owned(), AttributeValue::N("0".to_owned())),
@@ -100,19 +105,36 @@ pub(super) fn progress(reached: &Reached) -> (String, Vec<&'static str>, Item) {
     (set, removed, values)
 }
 
-pub(super) fn read_into(board: &mut Board, item: &Item) -> Result<(), StoreError> {
-    if let Some(worker) = string(item, "SK")?.strip_prefix("WORKER#") {
-        let errand = if optional(item, "errand")? == Some("push") { Errand::Push } else { Errand::Wait };
-        let worker = WorkerId::from(worker.to_owned());
-        board.candidates.push(Candidate { worker, errand, beat: count(item, "beat")? });
-    } else if string(item, "SK")?.starts_with("SHARD#") {
-        board.shards.push(shard(item)?);
-    } else if function::is_sign(string(item, "SK")?) {
-        let noted_at = string(item, "updatedAt").and_then(|at| time("updatedAt", at));
-        board.function = board.function.max(noted_at.ok());
+/// What an item of a stream's partition holds.
+pub(super) enum OnBoard {
+    Candidate(Candidate),
+    /// A function that is handed the records noted this then.
+    Function(Timestamp),
+    /// Of a newer version, which knows what to do with it.
+    Other,
+    Shard(ShardProgress),
+}
+
+pub(super) fn on_board(item: &Item) -> Result<OnBoard, Unreadable> {
+    let fields = Fields::of(item);
+    if let Some(worker) = fields.sk().strip_prefix(WORKER) {
+        return candidate(item, worker).map(OnBoard::Candidate);
     }
-    // Anything else is of a newer version, which knows what to do with it.
-    Ok(())
+    if function::is_sign(fields.sk()) {
+        return fields.time("updatedAt").map(OnBoard::Function);
+    }
+    if shard_id(item).is_some() { shard(item).map(OnBoard::Shard) } else { Ok(OnBoard::Other) }
+}
+
+fn candidate(item: &Item, worker: &str) -> Result<Candidate, Unreadable> {
+    let fields = Fields::of(item);
+    let errand = if fields.some_text("errand")? == Some("push") { Errand::Push } else { Errand::Wait };
+    Ok(Candidate { worker: WorkerId::from(worker.to_owned()), errand, beat: fields.number("beat")? })
+}
+
+/// The shard whose progress an item holds, out of its key.
+pub(super) fn shard_id(item: &Item) -> Option<ShardId> {
+    Fields::of(item).sk().strip_prefix(SHARD).map(str::to_owned).map(ShardId::from)
 }
 
 /// A run of `reconcile`, and what it is about to hand out.
@@ -128,82 +150,92 @@ pub(super) fn run(mut key: Item, run: &Run, span: FactSpan) -> Item {
     key
 }
 
-/// What an item of any kind says was handed out.
-pub(super) fn all_handed_out(item: &Item) -> Result<Vec<HandedOut>, StoreError> {
+/// What an item of any kind says was handed out. One that can't be read says what may have been, and what is wrong.
+pub(super) fn all_handed_out(item: &Item) -> (Vec<HandedOut>, Option<Unreadable>) {
     if let Some(facts) = function::batch_facts(item) {
-        return Ok(facts.into_iter().map(HandedOut::by_function).collect());
+        return (facts.into_iter().map(HandedOut::by_function).collect(), None);
     }
-    let by = match optional(item, "runId")? {
-        Some(id) => By::Run(Run {
-            id: WorkerId::from(id.to_owned()),
-            event_id: string(item, "eventId")?.parse().map_err(|_| unreadable("eventId"))?,
-            since: time("since", string(item, "since")?)?,
-        }),
-        None => By::Stream,
+    let (by, reached, unreadable) = match kind_and_spans(item) {
+        Ok((by, reached)) => (by, reached, None),
+        Err(unreadable) => (damaged::by(item), damaged::salvaged(item, damaged::latest(item)), Some(unreadable)),
     };
-    let spans = handed_out(item)?.into_iter().chain(doubtful(item)?);
-    Ok(spans.map(|span| HandedOut { span, by: by.clone() }).collect())
+    let spans = reached.handed_out.into_iter().chain(reached.doubtful);
+    (spans.map(|span| HandedOut { span, by: by.clone() }).collect(), unreadable)
 }
 
-pub(super) fn shard(item: &Item) -> Result<ShardProgress, StoreError> {
-    let checkpoint = optional(item, "checkpoint")?.map(str::parse::<SequenceNumber>);
+/// Who handed out, and what.
+fn kind_and_spans(item: &Item) -> Result<(By, Reached), Unreadable> {
+    let fields = Fields::of(item);
+    let spans = || Ok(Reached { handed_out: handed_out(fields)?, doubtful: doubtful(fields)?, ..Reached::default() });
+    let must = |reached: Reached| match reached.handed_out {
+        None => Err(fields.unreadable("handedOutThrough", "is missing, or `uncoveredFrom` is")),
+        Some(_) => Ok(reached),
+    };
+    match (fields.sk(), run_id(fields)) {
+        (sk, _) if sk.starts_with(SHARD) => Ok((By::Stream, shard(item)?.reached)),
+        (sk, _) if sk.starts_with(BATCH) => {
+            function::events_are_readable(item)?;
+            Ok((By::Stream, must(spans()?)?))
+        }
+        (_, Some(id)) => Ok((By::Run(run_of(id, fields)?), must(spans()?)?)),
+        _ => Ok((By::Stream, spans()?)),
+    }
+}
+
+/// Whether an item of the consumers' progress can be read, of whatever kind.
+pub(in super::super) fn check(item: &Item) -> Result<(), Unreadable> {
+    on_board(item)?;
+    match Fields::of(item).sk() {
+        FOLLOWED => followed_arn(item).map(drop),
+        sk if sk.starts_with(BATCH) && function::batch_facts(item).is_some() => Ok(()),
+        sk if sk.starts_with(BATCH) || sk.starts_with(RUN) => kind_and_spans(item).map(drop),
+        _ => Ok(()),
+    }
+}
+
+fn run_of(id: WorkerId, fields: Fields<'_>) -> Result<Run, Unreadable> {
+    Ok(Run { id, event_id: fields.parsed("eventId")?, since: fields.time("since")? })
+}
+
+/// The run whose item it is, if it is one's.
+pub(super) fn run_id(fields: Fields<'_>) -> Option<WorkerId> {
+    let named = fields.sk().strip_prefix(RUN).or_else(|| fields.some_text("runId").ok().flatten());
+    named.map(str::to_owned).map(WorkerId::from)
+}
+
+pub(super) fn shard(item: &Item) -> Result<ShardProgress, Unreadable> {
+    let fields = Fields::of(item);
     Ok(ShardProgress {
-        shard: ShardId::from(string(item, "shardId")?.to_owned()),
-        parent: optional(item, "parent")?.map(str::to_owned).map(ShardId::from),
-        owner: optional(item, "owner")?.map(str::to_owned).map(WorkerId::from),
-        fence: count(item, "fence")?,
-        beat: count(item, "beat")?,
+        shard: shard_id(item).ok_or_else(|| fields.unreadable("SK", "names no shard"))?,
+        parent: fields.some_text("parent")?.map(str::to_owned).map(ShardId::from),
+        owner: fields.some_text("owner")?.map(str::to_owned).map(WorkerId::from),
+        fence: fields.number("fence")?,
+        beat: fields.number("beat")?,
         reached: Reached {
-            checkpoint: checkpoint.transpose().map_err(|_| unreadable("checkpoint"))?,
-            finished: item.get("finished").and_then(|value| value.as_bool().ok()).copied().unwrap_or_default(),
-            handed_out: handed_out(item)?,
-            doubtful: doubtful(item)?,
+            checkpoint: fields.some_parsed::<SequenceNumber>("checkpoint")?,
+            finished: fields.flag("finished")?.unwrap_or_default(),
+            handed_out: handed_out(fields)?,
+            doubtful: doubtful(fields)?,
         },
-        updated_at: time("updatedAt", string(item, "updatedAt")?)?,
+        updated_at: fields.time("updatedAt")?,
     })
 }
 
-fn handed_out(item: &Item) -> Result<Option<FactSpan>, StoreError> {
-    match (optional(item, "uncoveredFrom")?, optional(item, "handedOutThrough")?) {
-        (Some(from), Some(through)) => {
-            Ok(Some(FactSpan { from: time("uncoveredFrom", from)?, through: time("handedOutThrough", through)? }))
-        }
-        _ => Ok(None),
-    }
+fn handed_out(fields: Fields<'_>) -> Result<Option<FactSpan>, Unreadable> {
+    let (from, through) = (fields.some_parsed("uncoveredFrom")?, fields.some_parsed("handedOutThrough")?);
+    Ok(from.zip(through).map(|(from, through)| FactSpan { from, through }))
 }
 
-fn doubtful(item: &Item) -> Result<Vec<FactSpan>, StoreError> {
-    let spans = item.get("doubtful").and_then(|value| value.as_l().ok()).map_or(&[][..], Vec::as_slice);
-    spans.iter().map(|span| from_through("doubtful", span)).collect()
+pub(super) fn doubtful(fields: Fields<'_>) -> Result<Vec<FactSpan>, Unreadable> {
+    let spans: Option<Vec<FactSpan>> = fields.list("doubtful")?.iter().map(from_through).collect();
+    spans.ok_or_else(|| fields.unreadable("doubtful", "is not a list of texts `{time}/{time}`"))
 }
 
-fn from_through(name: &'static str, value: &AttributeValue) -> Result<FactSpan, StoreError> {
-    let text = value.as_s().ok().and_then(|text| text.split_once('/'));
-    let (from, through) = text.ok_or_else(|| unreadable(name))?;
-    Ok(FactSpan { from: time(name, from)?, through: time(name, through)? })
+fn from_through(value: &AttributeValue) -> Option<FactSpan> {
+    let (from, through) = value.as_s().ok()?.split_once('/')?;
+    Some(FactSpan { from: from.parse().ok()?, through: through.parse().ok()? })
 }
 
 pub(super) fn text(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
-}
-
-fn string<'a>(item: &'a Item, name: &'static str) -> Result<&'a str, StoreError> {
-    optional(item, name)?.ok_or_else(|| unreadable(name))
-}
-
-fn optional<'a>(item: &'a Item, name: &'static str) -> Result<Option<&'a str>, StoreError> {
-    item.get(name).map(|value| value.as_s().map(String::as_str).map_err(|_| unreadable(name))).transpose()
-}
-
-fn count(item: &Item, name: &'static str) -> Result<u64, StoreError> {
-    let number = item.get(name).and_then(|value| value.as_n().ok()).and_then(|digits| digits.parse().ok());
-    number.ok_or_else(|| unreadable(name))
-}
-
-fn time(name: &'static str, text: &str) -> Result<Timestamp, StoreError> {
-    text.parse().map_err(|_| unreadable(name))
-}
-
-fn unreadable(name: &'static str) -> StoreError {
-    StoreError::broken(format!("the consumer's progress: `{name}` is missing or can't be read"))
 }

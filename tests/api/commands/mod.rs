@@ -1,5 +1,6 @@
 //! What an organiser does at a terminal: the real binary, an environment of its own, the embedded engine.
 
+mod check;
 mod deliveries;
 mod event;
 mod failures;

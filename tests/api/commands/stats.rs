@@ -106,6 +106,26 @@ async fn an_item_that_cannot_be_read_does_not_keep_the_others_from_being_counted
     assert!(rebuilt.err.contains("acquiredAt"), "the log names it: {rebuilt:?}");
 }
 
+#[tokio::test]
+async fn counts_that_cannot_be_read_are_left_out_and_counted_anew_by_a_rebuild() {
+    let desk = Desk::with_rally();
+    acquired(&desk, HANAKO, None).await;
+    let one = "1 registrations, 0 completed cards, stamps [001: 1]";
+    desk.run(&["stats", "rebuild", ID]).done();
+    let sort = format!("HOUR#{HOUR}#CORRECTION");
+    let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event-consumers");
+    let bare = bare.key("PK", AttributeValue::S(format!("COUNTS#{ID}"))).key("SK", AttributeValue::S(sort.clone()));
+    bare.update_expression("REMOVE stamps").send().await.unwrap();
+
+    let shown = desk.run(&["stats", "show", ID]).done();
+    assert!(shown.starts_with("in all  0 registrations, 0 completed cards, stamps []\nincomplete: 1 items"), "{shown}");
+    let compared = desk.run(&["stats", "rebuild", ID, "--dry-run"]);
+    assert!(compared.out.starts_with(&format!("{sort}  stamps is missing: left out\n")), "{compared:?}");
+    let rebuilt = desk.run(&["stats", "rebuild", ID]).done();
+    assert!(rebuilt.starts_with(&format!("{sort}  stamps is missing: removed\n")), "{rebuilt}");
+    assert_eq!(desk.run(&["stats", "show", ID]).done(), format!("{HOUR}  {one}\nin all  {one}\n"));
+}
+
 #[test]
 fn counts_of_an_event_that_is_not_there_are_refused() {
     let desk = Desk::with_tables();

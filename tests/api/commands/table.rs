@@ -68,7 +68,7 @@ async fn a_backfill_before_its_event_is_applied_names_the_remedy_and_works_after
     assert_eq!(
         early.err.lines().last().unwrap(),
         format!(
-            "stamp-rally: stamps are left as they are because their events do not exist ({RALLY}): write each with \
+            "stamp-rally: stamps are left as they are because their events do not exist or can't be read ({RALLY}): write each with \
              `stamp-rally event apply FILE`, then run `stamp-rally table backfill` again"
         )
     );

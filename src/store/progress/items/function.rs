@@ -9,6 +9,8 @@ use crate::domain::{
     time::Timestamp,
 };
 use crate::store::{
+    fields::Fields,
+    items::Unreadable,
     progress::{BatchFacts, EventFacts, FactSpan},
     stream::SequenceNumber,
 };
@@ -66,10 +68,18 @@ pub(in crate::store::progress) fn batch_facts(item: &Item) -> Option<BatchFacts>
         .collect()
 }
 
+/// A batch names its events in a way that can be read, or not at all, as those of older versions.
+pub(super) fn events_are_readable(item: &Item) -> Result<(), Unreadable> {
+    match (item.contains_key("events"), batch_facts(item)) {
+        (true, None) => Err(Fields::of(item).unreadable("events", "can't be read as spans and participants by event")),
+        _ => Ok(()),
+    }
+}
+
 fn event_facts(facts: &Item) -> Option<EventFacts> {
     let participants = facts.get("participants")?.as_ss().ok()?;
     let participants = participants.iter().map(|user| LineUserId::stored(user).ok()).collect::<Option<_>>()?;
-    Some(EventFacts { span: from_through("span", facts.get("span")?).ok()?, participants })
+    Some(EventFacts { span: from_through(facts.get("span")?)?, participants })
 }
 
 /// The item that says that a function is handed the records of a stream.
@@ -85,7 +95,10 @@ pub(in crate::store::progress) fn function(partition: &str, now: Timestamp) -> I
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::progress::{Board, By, HandedOut, items};
+    use crate::store::progress::{
+        By, HandedOut,
+        items::{self, OnBoard},
+    };
 
     const PARTITION: &str = "CONSUMER#delivery#STREAM#arn:x";
 
@@ -94,9 +107,10 @@ mod tests {
     }
 
     fn function_in(item: &Item) -> Option<Timestamp> {
-        let mut board = Board::default();
-        items::read_into(&mut board, item).unwrap();
-        board.function
+        match items::on_board(item) {
+            Ok(OnBoard::Function(noted_at)) => Some(noted_at),
+            _ => None,
+        }
     }
 
     #[test]
@@ -135,7 +149,7 @@ mod tests {
         assert_eq!(item, expected);
         assert_eq!(batch_facts(&item), Some(facts.clone()));
         let handed_out: Vec<HandedOut> = facts.into_iter().map(HandedOut::by_function).collect();
-        assert_eq!(items::all_handed_out(&item).unwrap(), handed_out);
+        assert_eq!(items::all_handed_out(&item), (handed_out, None));
         assert_eq!(function_in(&item), Some(now), "only a function has batches");
     }
 
@@ -150,7 +164,7 @@ mod tests {
             ("handedOutThrough".to_owned(), text("2026-05-23T10:00:02.000Z")),
             ("updatedAt".to_owned(), text("2026-05-23T10:00:03.000Z")),
         ]);
-        assert_eq!(items::all_handed_out(&item).unwrap(), [HandedOut { span, by: By::Stream }]);
+        assert_eq!(items::all_handed_out(&item), (vec![HandedOut { span, by: By::Stream }], None));
         assert_eq!(batch_facts(&item), None);
     }
 

@@ -1,0 +1,102 @@
+//! The facts of one participant, beside each other and beside the event's stamps.
+
+use std::collections::HashSet;
+
+use crate::domain::fact::Fact;
+use crate::store::{
+    StoreError,
+    fields::Fields,
+    items::{self, Item, Stored},
+    participants::text,
+};
+
+use super::{Check, Fault, Finding, item::sort_key};
+
+/// Whether a partition is a participant's.
+pub(super) fn is_participants(pk: &str) -> bool {
+    matches!(pk.split('#').collect::<Vec<_>>().as_slice(), ["EVENT", _, "USER", _])
+}
+
+impl Check {
+    /// Judges the items of one participant, and begins with the next one's. Where one seems to be missing, all are read
+    /// again first: it may have been written meanwhile.
+    pub(super) async fn judge_group(&mut self, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+        let mut items = std::mem::take(&mut self.group);
+        let Some(pk) = items.first().map(|first| Fields::of(first).pk().to_owned()) else { return Ok(()) };
+        if items.iter().any(|item| lacks(item, &items).is_some()) {
+            items = self.items_of(&pk).await?;
+        }
+        for item in &items {
+            let fault = match self.fault_of_item(item).await? {
+                None => self.fault_beside(item, &items).await?,
+                fault => fault,
+            };
+            findings.extend(fault.map(|fault| self.finding(fault, item)));
+        }
+        Ok(())
+    }
+
+    async fn fault_beside(&mut self, item: &Item, all: &[Item]) -> Result<Option<Fault>, StoreError> {
+        if let Some(fault) = lacks(item, all) {
+            return Ok(Some(fault));
+        }
+        let Some(Fact::UserStamp(stamp)) = fact(item) else { return Ok(None) };
+        let has_master = self.has_master(&stamp.event_id, &stamp.stamp_id).await?;
+        Ok((!has_master).then(|| {
+            Fault::new(
+                "stampId",
+                format!("is {}, and the event has no such stamp", stamp.stamp_id),
+                "bring the stamp back (`event apply` with its `[[stamps]]`; `isActive = false` if it shall not be acquired \
+                 any more)",
+            )
+        }))
+    }
+
+    async fn items_of(&mut self, pk: &str) -> Result<Vec<Item>, StoreError> {
+        let query = self.store.client.query().table_name(&self.store.tables.main).consistent_read(true);
+        let query = query.key_condition_expression("PK = :pk").expression_attribute_values(":pk", text(pk));
+        let (mut pages, mut items) = (query.into_paginator().send(), Vec::new());
+        while let Some(page) = pages.next().await {
+            items.extend(page?.items.unwrap_or_default());
+        }
+        Ok(items)
+    }
+}
+
+fn fact(item: &Item) -> Option<Fact> {
+    match items::decode(item.clone()) {
+        Ok(Stored::Fact(fact)) => Some(fact),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// What a fact presupposes and its participant hasn't, not even unreadable.
+fn lacks(item: &Item, all: &[Item]) -> Option<Fault> {
+    let fact = fact(item)?;
+    let keys: HashSet<&str> = all.iter().map(sort_key).collect();
+    let (event_id, is_registered) = (fact.event_id(), keys.contains("PROFILE"));
+    let needed = match &fact {
+        Fact::User(_) => return None,
+        _ if !is_registered => {
+            return Some(Fault::new(
+                "lineUserId",
+                "is of a participant who isn't registered: there is no `PROFILE` beside it",
+                format!(
+                    "it is registered by the participant's next `PUT /api/events/{event_id}/me` or next stamp; delete \
+                     the item if no participant is meant"
+                ),
+            ));
+        }
+        Fact::Completed(completed) => ("byStampId", &completed.by_stamp_id),
+        Fact::Resend(resend) => ("stampId", &resend.stamp_id),
+        Fact::UserStamp(_) => return None,
+    };
+    let (attribute, stamp_id) = needed;
+    (!keys.contains(format!("STAMP#{stamp_id}").as_str())).then(|| {
+        Fault::new(
+            attribute,
+            format!("is {stamp_id}, a stamp that the participant doesn't have"),
+            format!("bring back the stamp's item (`STAMP#{stamp_id}`) from a backup, or delete this one"),
+        )
+    })
+}

@@ -1,0 +1,238 @@
+//! One item of the main table by itself: its attributes, its key, its index keys.
+
+use crate::domain::{
+    event::Event,
+    fact::{Fact, User, UserStamp},
+    ids::EventId,
+    notice::{NoticeId, NoticeStatus},
+    stamp::StampMaster,
+};
+use crate::store::{
+    StoreError,
+    fields::Fields,
+    items::{self, Item, Stored, Unreadable},
+    keys::{self, Gsi1Key, Gsi2Key, ItemKey, Shard},
+};
+
+use super::{Check, Fault, Settings};
+
+/// Whether an item is of an event: by its key, its `eventId`, or the index partition that lists it.
+pub(super) fn is_of(event_id: &EventId, item: &Item) -> bool {
+    let event = format!("EVENT#{event_id}");
+    let is_in = |key: &str| key.strip_prefix(&event).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'));
+    let names = ["PK", "GSI1PK", "GSI2PK"];
+    names.iter().any(|name| is_in(key_part(item, name))) || key_part(item, "eventId") == event_id.as_str()
+}
+
+/// The event that an item is of, by its partition or else by its `eventId`.
+pub(super) fn event_of(item: &Item) -> Option<EventId> {
+    let by_key = key_part(item, "PK").strip_prefix("EVENT#").and_then(|rest| rest.split('#').next());
+    by_key.unwrap_or_else(|| key_part(item, "eventId")).parse().ok()
+}
+
+pub(super) fn key_part<'a>(item: &'a Item, name: &str) -> &'a str {
+    item.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
+}
+
+impl Check {
+    /// What is wrong with an item by itself.
+    pub(super) async fn fault_of_item(&mut self, item: &Item) -> Result<Option<Fault>, StoreError> {
+        let stored = match items::decode(item.clone()) {
+            Ok(stored) => stored,
+            Err(unreadable) => return Ok(Some(fault_of_unreadable(unreadable))),
+        };
+        Ok(match &stored {
+            Stored::Event(event) => gsi1(item, &event_key(event)),
+            Stored::Fact(fact) => self.fault_of_fact(item, fact).await?,
+            Stored::Friendship(_) => unlisted(item),
+            Stored::Other(_) => foreign(item),
+            Stored::StampMaster(master) => match self.event(&master.event_id).await? {
+                Settings::Absent => Some(of_no_event(&master.event_id)),
+                Settings::Readable(_) | Settings::Unreadable => gsi1(item, &master_key(master)),
+            },
+        })
+    }
+
+    async fn fault_of_fact(&mut self, item: &Item, fact: &Fact) -> Result<Option<Fault>, StoreError> {
+        let event = match self.event(fact.event_id()).await? {
+            Settings::Absent => return Ok(Some(of_no_event(fact.event_id()))),
+            Settings::Readable(event) => Some(event),
+            Settings::Unreadable => None,
+        };
+        if let Some(event) = &event {
+            self.tally.fact(fact, event);
+        }
+        let listed = match fact {
+            Fact::User(user) => return Ok(user_listed(item, user, event.as_deref())),
+            Fact::UserStamp(stamp) => self.holder_listed(item, stamp, event.as_deref()),
+            Fact::Completed(_) | Fact::Resend(_) => None,
+        };
+        let marks = fact.notice().and_then(|(key, status)| {
+            let (event_id, line_user_id) = (fact.event_id().clone(), fact.line_user_id().clone());
+            marks(item, NoticeId { event_id, line_user_id, key }, status)
+        });
+        Ok(marks.or(listed))
+    }
+
+    /// A stamp may lack both keys, as the source article's do.
+    fn holder_listed(&mut self, item: &Item, stamp: &UserStamp, event: Option<&Event>) -> Option<Fault> {
+        if !item.contains_key("GSI2PK") && !item.contains_key("GSI2SK") {
+            self.looked.without_keys += 1;
+            return None;
+        }
+        let key = |shard| Gsi2Key {
+            event_id: stamp.event_id.clone(),
+            stamp_id: stamp.stamp_id.clone(),
+            shard,
+            acquired_at: stamp.acquired_at,
+            line_user_id: stamp.line_user_id.clone(),
+        };
+        let shards = possible(event, |shards| Shard::of(&stamp.line_user_id, shards));
+        let wanted = shards.into_iter().map(|shard| [key(shard).pk(), key(shard).sk()]);
+        listed_as(item, ["GSI2PK", "GSI2SK"], &wanted.collect::<Vec<_>>())
+    }
+}
+
+/// The partitions that a participant's entry may be in: of the event's present or earlier number of them, or of any.
+fn possible(event: Option<&Event>, of: impl Fn(crate::domain::event::IndexShards) -> Shard) -> Vec<Shard> {
+    match event {
+        Some(event) => event.all_index_shards().map(of).collect(),
+        None => Shard::possible().collect(),
+    }
+}
+
+fn event_key(event: &Event) -> Gsi1Key {
+    Gsi1Key::Event { starts_at: event.window.starts_at(), event_id: event.event_id.clone() }
+}
+
+fn master_key(master: &StampMaster) -> Gsi1Key {
+    Gsi1Key::Master { event_id: master.event_id.clone(), order: master.order }
+}
+
+fn user_listed(item: &Item, user: &User, event: Option<&Event>) -> Option<Fault> {
+    let key = |shard| Gsi1Key::User {
+        event_id: user.event_id.clone(),
+        shard,
+        created_at: user.created_at,
+        line_user_id: user.line_user_id.clone(),
+    };
+    let shards = possible(event, |shards| Shard::of(&user.line_user_id, shards));
+    let wanted: Vec<_> = shards.into_iter().map(|shard| [key(shard).pk(), key(shard).sk()]).collect();
+    listed_as(item, ["GSI1PK", "GSI1SK"], &wanted)
+}
+
+fn gsi1(item: &Item, key: &Gsi1Key) -> Option<Fault> {
+    listed_as(item, ["GSI1PK", "GSI1SK"], &[[key.pk(), key.sk()]])
+}
+
+/// Its index keys must be one of these pairs, the first one if it is written now.
+fn listed_as(item: &Item, names: [&str; 2], wanted: &[[String; 2]]) -> Option<Fault> {
+    let found = names.map(|name| key_part(item, name));
+    if wanted.iter().any(|pair| pair.each_ref().map(String::as_str) == found) {
+        return None;
+    }
+    let [[pk, sk], ..] = wanted else { return None };
+    let wrong = names.iter().zip(found).zip([pk, sk]).find(|((_, found), wanted)| found != wanted);
+    let (name, problem) = match wrong {
+        Some(((name, ""), _)) => (*name, "is missing, so that a list doesn't show it".to_owned()),
+        Some(((name, found), _)) => (*name, format!("is `{found}`, which its other attributes contradict")),
+        None => (names[0], "contradicts its other attributes".to_owned()),
+    };
+    Some(Fault::new(name, problem, format!("set {} to `{pk}` and {} to `{sk}`", names[0], names[1])))
+}
+
+/// The delivery's marks on a fact, beside each other and beside its place among parked notices.
+fn marks(item: &Item, notice: NoticeId, status: &NoticeStatus) -> Option<Fault> {
+    if let NoticeStatus::Parked(parked) = status {
+        return gsi1(item, &Gsi1Key::Parked { notice, state: parked.state, since: parked.since });
+    }
+    let leftover = ["noticeState", "GSI1PK", "GSI1SK"].into_iter().find(|name| item.contains_key(*name));
+    if let Some(name) = leftover {
+        let problem = match status {
+            NoticeStatus::Sent { .. } => "is there although the notice was sent",
+            NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. } => {
+                "is there although the notice is not parked"
+            }
+        };
+        return Some(Fault::new(name, problem, "remove noticeState, noticeSince, noticeReason, GSI1PK and GSI1SK"));
+    }
+    let sent_at = item.contains_key("flexMessageSentAt") && !status.is_sent();
+    sent_at.then(|| {
+        Fault::new(
+            "flexMessageSentAt",
+            "is there although flexMessageSent is not true",
+            "look at `deliveries show EVENT USER`: remove flexMessageSentAt if the message was not sent, or set \
+             flexMessageSent to true if it was",
+        )
+    })
+}
+
+/// An item that no index of ours lists.
+fn unlisted(item: &Item) -> Option<Fault> {
+    foreign(item).or_else(|| {
+        let name = ["GSI1PK", "GSI2PK"].into_iter().find(|name| item.contains_key(*name))?;
+        Some(Fault::new(name, "is there, and no list has such items", format!("remove {name} and its sort key")))
+    })
+}
+
+/// Another program's item may have index keys, but not among ours.
+fn foreign(item: &Item) -> Option<Fault> {
+    let name = ["GSI1PK", "GSI2PK"].into_iter().find(|name| keys::is_listed_partition(key_part(item, name)))?;
+    let problem =
+        format!("is `{}`, a list that the item doesn't belong to: it is passed over there", key_part(item, name));
+    Some(Fault::new(name, problem, format!("remove {name} and its sort key, or give them values of the item's own")))
+}
+
+pub(super) fn of_no_event(event_id: &EventId) -> Fault {
+    let remedy = format!(
+        "bring the event back (`event apply`, or `PUT /admin/api/events/{event_id}`), or delete the item if the event \
+         was given up"
+    );
+    Fault::new("eventId", format!("is {event_id}, and there is no such event"), remedy)
+}
+
+fn fault_of_unreadable(unreadable: Unreadable) -> Fault {
+    let remedy = remedy(&unreadable);
+    Fault { attribute: unreadable.attribute, problem: unreadable.problem, remedy }
+}
+
+/// What to do about an item that can't be read.
+fn remedy(unreadable: &Unreadable) -> String {
+    let Unreadable { pk, sk, attribute, .. } = unreadable;
+    let setting = "what can be read keeps its value, what can't must be given";
+    match ItemKey::parse(pk, sk) {
+        _ if attribute == "PK" || attribute == "SK" => {
+            "it lies under another item's key: write what it holds under the key that its attributes name, if that is \
+             missing there, and delete this item"
+                .to_owned()
+        }
+        None => "it has none of this program's keys: delete it, or give it an `entityType` of its own".to_owned(),
+        Some(_) if attribute == "entityType" => {
+            "give it the `entityType` that its key promises (and what else that one has), or delete it".to_owned()
+        }
+        Some(ItemKey::Event(event_id)) => {
+            format!("`PUT /admin/api/events/{event_id}`, or `event apply`: {setting}")
+        }
+        Some(ItemKey::Master { event_id, stamp_id }) => {
+            format!("`PUT /admin/api/events/{event_id}/stamps/{stamp_id}`, or `event apply`: {setting}")
+        }
+        Some(ItemKey::Notice(_)) => {
+            format!(
+                "set {attribute} right in the table; until then the participant's notices are held, and go out then"
+            )
+        }
+        Some(ItemKey::Profile { .. }) => {
+            format!("set {attribute} right in the table; the participant's card answers then")
+        }
+        Some(ItemKey::Friendship { .. }) => {
+            format!(
+                "set {attribute} right in the table, or delete the item: the next follow or unfollow writes another"
+            )
+        }
+    }
+}
+
+/// Its sort key; empty if it has none.
+pub(super) fn sort_key(item: &Item) -> &str {
+    Fields::of(item).sk()
+}

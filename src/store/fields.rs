@@ -1,0 +1,139 @@
+//! The attributes of an item of the consumers' table, read one by one. What is wrong with one names the item.
+
+use std::{collections::HashMap, fmt::Display, str::FromStr};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::domain::time::Timestamp;
+
+use super::items::{Item, Unreadable};
+
+/// An item that is being read. An attribute that is `NULL` counts as absent.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a>(&'a Item);
+
+impl<'a> Fields<'a> {
+    pub fn of(item: &'a Item) -> Self {
+        Self(item)
+    }
+
+    /// Its sort key; empty if it has none.
+    pub fn sk(self) -> &'a str {
+        self.key("SK")
+    }
+
+    /// Its partition key; empty if it has none.
+    pub fn pk(self) -> &'a str {
+        self.key("PK")
+    }
+
+    fn key(self, name: &str) -> &'a str {
+        self.0.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
+    }
+
+    /// A text that may be absent.
+    pub fn some_text(self, name: &str) -> Result<Option<&'a str>, Unreadable> {
+        let text = self.some(name).map(|value| value.as_s().map_err(|_| self.unreadable(name, "is not a string")));
+        Ok(text.transpose()?.map(String::as_str))
+    }
+
+    pub fn text(self, name: &str) -> Result<&'a str, Unreadable> {
+        self.some_text(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// What is made of a text, which may be absent.
+    pub fn some_parsed<T: FromStr<Err: Display>>(self, name: &str) -> Result<Option<T>, Unreadable> {
+        let parsed = self.some_text(name)?.map(str::parse).transpose();
+        parsed.map_err(|error: T::Err| self.unreadable(name, format!("can't be read ({error})")))
+    }
+
+    pub fn parsed<T: FromStr<Err: Display>>(self, name: &str) -> Result<T, Unreadable> {
+        self.some_parsed(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// An instant.
+    pub fn time(self, name: &str) -> Result<Timestamp, Unreadable> {
+        self.parsed(name)
+    }
+
+    /// A whole number.
+    pub fn number<T: FromStr>(self, name: &str) -> Result<T, Unreadable> {
+        let value = self.some(name).ok_or_else(|| self.missing(name))?;
+        number(value).ok_or_else(|| self.unreadable(name, "is not a whole number"))
+    }
+
+    pub fn flag(self, name: &str) -> Result<Option<bool>, Unreadable> {
+        let flag = self.some(name).map(|value| value.as_bool().copied());
+        flag.transpose().map_err(|_| self.unreadable(name, "is not true or false"))
+    }
+
+    /// The values of a list; none if it is absent.
+    pub fn list(self, name: &str) -> Result<&'a [AttributeValue], Unreadable> {
+        let list = self.some(name).map(|value| value.as_l().map_err(|_| self.unreadable(name, "is not a list")));
+        Ok(list.transpose()?.map_or(&[][..], Vec::as_slice))
+    }
+
+    pub fn map(self, name: &str) -> Result<&'a HashMap<String, AttributeValue>, Unreadable> {
+        let value = self.some(name).ok_or_else(|| self.missing(name))?;
+        value.as_m().map_err(|_| self.unreadable(name, "is not a map"))
+    }
+
+    fn some(self, name: &str) -> Option<&'a AttributeValue> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    fn missing(self, name: &str) -> Unreadable {
+        self.unreadable(name, "is missing")
+    }
+
+    pub fn unreadable(self, name: &str, problem: impl Into<String>) -> Unreadable {
+        Unreadable {
+            pk: self.pk().to_owned(),
+            sk: self.sk().to_owned(),
+            attribute: name.to_owned(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// A whole number.
+pub(super) fn number<T: FromStr>(value: &AttributeValue) -> Option<T> {
+    value.as_n().ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_names_the_item_and_the_attribute() {
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let item = Item::from(
+            [("PK", text("P")), ("SK", text("S")), ("beat", text("3")), ("updatedAt", text("yesterday"))]
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+        let fields = Fields::of(&item);
+        let said = [
+            fields.number::<u64>("beat").unwrap_err(),
+            fields.number::<u64>("fence").unwrap_err(),
+            fields.time("updatedAt").unwrap_err(),
+            fields.map("beat").unwrap_err(),
+        ];
+        assert_eq!(
+            said.map(|unreadable| unreadable.to_string()),
+            [
+                "the item P S can't be read: beat is not a whole number",
+                "the item P S can't be read: fence is missing",
+                "the item P S can't be read: updatedAt can't be read (timestamp: must be an instant with an offset, \
+                 like 2026-05-23T10:00:00+09:00)",
+                "the item P S can't be read: beat is not a map",
+            ]
+        );
+    }
+
+    #[test]
+    fn null_is_absent() {
+        let item = Item::from([("owner".to_owned(), AttributeValue::Null(true))]);
+        assert_eq!(Fields::of(&item).some_text("owner"), Ok(None));
+    }
+}
