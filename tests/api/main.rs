@@ -25,5 +25,6 @@ mod stats;
 mod store;
 mod tables;
 mod tokens;
+mod unreadable;
 mod webhook;
 mod workers;

@@ -184,7 +184,7 @@ async fn a_sound_house_has_no_findings() {
     let desk = sound().await;
     assert_eq!(desk.findings(None).await, []);
     let told = desk.run(&["table", "check"]).done();
-    assert_eq!(told, "18 items looked at, 0 found\n");
+    assert_eq!(told, "21 items looked at, 0 found\n");
     assert_eq!(desk.run(&["table", "check", "--json", "--event", ID]).done(), "");
 }
 
