@@ -4,7 +4,7 @@
 //! in theirs, so that the processor time of one is not that of another. Processor time per request is the figure that
 //! means something on a machine where others work too; what is compared runs in turns, and medians are told.
 //!
-//! `cargo bench -- acquire` takes one measure, any of [`Measure::ALL`]. The result is one Markdown table, for README.md.
+//! `cargo bench -- acquire` takes one measure, any of [`Measure::ALL`]. The result is one Markdown table, for docs/performance.md.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 /// The server's own: what is compared differs in the work alone.

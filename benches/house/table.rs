@@ -13,7 +13,7 @@ pub struct Row {
     pub holds: Option<bool>,
 }
 
-/// The table, as README.md shows it.
+/// The table, as docs/performance.md shows it.
 pub fn markdown(rows: &[Row]) -> String {
     let mut lines =
         vec!["| what | measured | bare | compared | limit | |".to_owned(), "|---|---|---|---|---|---|".to_owned()];

@@ -77,15 +77,15 @@ mod tests {
     }
 
     #[test]
-    fn every_metric_is_described_and_the_readme_names_it() {
+    fn every_metric_is_described_and_docs_operate_names_it() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut recorded_names = BTreeSet::new();
         recorded(&root.join("src"), &mut recorded_names);
         let described = COUNTERS.iter().chain(&GAUGES).chain(&DURATIONS).map(|(name, _)| (*name).to_owned());
         assert_eq!(recorded_names, described.collect());
-        let readme = fs::read_to_string(root.join("README.md")).unwrap();
+        let page = fs::read_to_string(root.join("docs/operate.md")).unwrap();
         for name in recorded_names {
-            assert!(readme.contains(&name), "README.md says nothing of {name}");
+            assert!(page.contains(&name), "docs/operate.md says nothing of {name}");
         }
     }
 }

@@ -7,6 +7,8 @@ pub mod config;
 pub mod deliveries;
 #[cfg(feature = "dev")]
 pub mod dev;
+#[cfg(test)]
+mod documents;
 pub mod event;
 pub mod event_file;
 pub mod flex;

@@ -21,7 +21,7 @@ use crate::store::{progress::Board, table::TableStream};
 /// guide: "Change data capture for DynamoDB Streams"); the rest is for clocks that differ.
 pub const FORGOTTEN: Duration = Duration::from_mins(24 * 60 + 15);
 
-/// A function is not handed older records: `MaximumRecordAgeInSeconds` of its event source mapping, as the README has
+/// A function is not handed older records: `MaximumRecordAgeInSeconds` of its event source mapping, as docs/deploy.md has
 /// it. One that is handed older ones all the same finds the mark, or the same key.
 pub const DISCARDED: Duration = RETRY_LIMIT;
 

@@ -393,7 +393,7 @@ fn an_event_of_which_there_is_nothing_is_refused() {
 }
 
 #[tokio::test]
-async fn a_role_as_the_readme_has_it_is_enough_for_a_check() {
+async fn a_role_as_documented_is_enough_for_a_check() {
     let desk = sound().await;
     // A participant who seems not to be registered is read again, by a Query.
     desk.delete(MAIN, [&participant(HANAKO), "PROFILE"]).await;
@@ -404,9 +404,9 @@ async fn a_role_as_the_readme_has_it_is_enough_for_a_check() {
         used[usize::from(call.table.as_deref() != Some(MAIN))].insert(format!("`{}`", call.operation));
     }
     let [main, consumers] = used.map(|actions| actions.into_iter().collect::<Vec<_>>().join(", "));
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/deploy.md")).unwrap();
     let row = format!("| `table check` | {main} | {consumers} | |\n");
-    assert!(readme.contains(&row), "{row}");
+    assert!(page.contains(&row), "{row}");
 }
 
 #[tokio::test]

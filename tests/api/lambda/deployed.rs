@@ -1,18 +1,18 @@
-//! What the README says of a deployment: the filter lets through what calls for a notice, and the role is enough.
+//! What docs/deploy.md says of a deployment: the filter lets through what calls for a notice, and the role is enough.
 
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::house::RALLY;
 
-fn readme() -> String {
-    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
+fn page() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/deploy.md")).unwrap()
 }
 
 /// The pattern of the only filter, as an event source mapping is given it: JSON in a string.
 fn pattern() -> Value {
-    let readme = readme();
-    let line = readme.lines().find(|line| line.starts_with("{\"Filters\"")).unwrap();
+    let page = page();
+    let line = page.lines().find(|line| line.starts_with("{\"Filters\"")).unwrap();
     let criteria: Value = serde_json::from_str(line).unwrap();
     let [filter] = criteria["Filters"].as_array().unwrap().as_slice() else { panic!("{criteria}") };
     serde_json::from_str(filter["Pattern"].as_str().unwrap()).unwrap()
@@ -29,8 +29,8 @@ fn lets_through(pattern: &Value, record: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn the_filter_of_the_readme_lets_what_calls_for_a_notice_through_and_none_of_our_own_marks() {
-    let house = House::open("the filter of the readme").await;
+async fn the_documented_filter_lets_what_calls_for_a_notice_through_and_none_of_our_own_marks() {
+    let house = House::open("the documented filter").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
     hanako.acquire("002").await.is(201);
@@ -46,17 +46,17 @@ async fn the_filter_of_the_readme_lets_what_calls_for_a_notice_through_and_none_
     house.close().await;
 }
 
-/// The actions that the role needs on the table whose row of the README says so.
+/// The actions that the role needs on the table whose row of that page says so.
 fn promised(on: &str) -> BTreeSet<String> {
-    let readme = readme();
-    let row = readme.lines().find(|line| line.starts_with("| `dynamodb:") && line.contains(on)).unwrap();
+    let page = page();
+    let row = page.lines().find(|line| line.starts_with("| `dynamodb:") && line.contains(on)).unwrap();
     let actions = row.split('`').filter_map(|action| action.strip_prefix("dynamodb:"));
     actions.map(ToOwned::to_owned).collect()
 }
 
 #[tokio::test]
-async fn the_role_of_the_readme_is_enough_for_the_function() {
-    let house = House::open("the role of the readme").await;
+async fn the_documented_role_is_enough_for_the_function() {
+    let house = House::open("the documented role").await;
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     hanako.acquire("001").await.is(201);
     hanako.acquire("002").await.is(201);
@@ -79,9 +79,9 @@ async fn the_role_of_the_readme_is_enough_for_the_function() {
 }
 
 #[test]
-fn the_role_of_the_readme_may_write_to_the_queue_and_to_the_log() {
-    let readme = readme();
+fn the_documented_role_may_write_to_the_queue_and_to_the_log() {
+    let page = page();
     for action in ["sqs:SendMessage", "logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"] {
-        assert!(readme.contains(&format!("`{action}`")), "{action}");
+        assert!(page.contains(&format!("`{action}`")), "{action}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a process may do on AWS is what the README says it needs: a role made by that table is enough.
+//! What a process may do on AWS is what docs/deploy.md says it needs: a role made by that table is enough.
 
 use std::{collections::BTreeSet, fs};
 
@@ -17,10 +17,10 @@ use crate::{
     tables::make_the_articles_table,
 };
 
-/// The actions of one row of the README: for the main table, the consumers' table, the stream.
+/// The actions of one row of that page: for the main table, the consumers' table, the stream.
 fn promised(what_runs: &str) -> [BTreeSet<String>; 3] {
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let rows = readme.lines().filter_map(|line| line.strip_prefix(&format!("| `{what_runs}` | ")));
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/deploy.md")).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix(&format!("| `{what_runs}` | ")));
     let row = rows.into_iter().find(|row| row.starts_with("`DescribeTable`")).unwrap();
     let mut cells = row.split('|').map(|cell| cell.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect());
     [(); 3].map(|()| cells.next().unwrap())
@@ -68,7 +68,7 @@ async fn use_everything(api: &str, hanako: &Participant) {
 }
 
 #[tokio::test]
-async fn a_role_as_the_readme_has_it_is_enough() {
+async fn a_role_as_documented_is_enough() {
     let engine = engine();
     let [servers, consumers] = [(); 2].map(|()| Proxy::start(&engine.endpoint_url()).unwrap());
     let mut site = Site::at(&servers.endpoint_url());
