@@ -39,7 +39,7 @@ impl Called {
                 let since = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
                 Some(Self { notice, at, since, path: Path::Ordinary })
             }
-            Change::Passed => None,
+            Change::Damaged(_) | Change::Passed => None,
             Change::Unreadable(why) => {
                 let Unreadable { pk, sk, attribute, problem } = why.as_ref();
                 tracing::error!(
@@ -48,7 +48,7 @@ impl Called {
                     item.pk = hashed(pk),
                     item.sk = hashed(sk),
                     item.attribute = attribute,
-                    problem,
+                    problem = hashed(problem),
                     "a record can't be read: its notice is held until its item is mended"
                 );
                 unreadable().increment(1);

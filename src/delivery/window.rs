@@ -177,7 +177,7 @@ mod tests {
 
     fn registration(quarter: i64) -> Tick {
         let at = Timestamp::EPOCH.plus_millis(quarter * QUARTER_MS);
-        Tick { event_id: "e".parse().unwrap(), at, what: crate::domain::counts::Counted::Registration }
+        Tick { event_id: "e".parse().unwrap(), at, what: crate::domain::counts::Counted::Registration, times: 1 }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub enum Counted {
     Stamp(StampId),
 }
 
-/// One fact that counts: of which event, when, as what.
+/// One fact that counts, or doesn't any more: of which event, when, as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tick {
     /// The event.
@@ -28,6 +28,8 @@ pub struct Tick {
     pub at: Timestamp,
     /// What it counts as.
     pub what: Counted,
+    /// How often: 1, or -1 where it was counted and can't be read any more.
+    pub times: i64,
 }
 
 impl Tick {
@@ -40,7 +42,13 @@ impl Tick {
             Fact::User(_) => Counted::Registration,
             Fact::UserStamp(stamp) => Counted::Stamp(stamp.stamp_id.clone()),
         };
-        Some(Self { event_id: fact.event_id().clone(), at: fact.at(), what })
+        Some(Self { event_id: fact.event_id().clone(), at: fact.at(), what, times: 1 })
+    }
+
+    /// Takes back what a fact counted as, so that counts are always what the readable facts say.
+    #[must_use]
+    pub fn taken_back(fact: &Fact) -> Option<Self> {
+        Self::of(fact).map(|tick| Self { times: -1, ..tick })
     }
 }
 
@@ -92,13 +100,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// One more.
-    pub fn count(&mut self, what: &Counted) {
-        match what {
-            Counted::Completion => self.completions += 1,
-            Counted::Registration => self.registrations += 1,
-            Counted::Stamp(stamp_id) => *self.stamps.entry(stamp_id.clone()).or_default() += 1,
-        }
+    /// One more, or one less.
+    pub fn count(&mut self, tick: &Tick) {
+        let counted = match &tick.what {
+            Counted::Completion => &mut self.completions,
+            Counted::Registration => &mut self.registrations,
+            Counted::Stamp(stamp_id) => self.stamps.entry(stamp_id.clone()).or_default(),
+        };
+        *counted += tick.times;
     }
 
     /// All of `other` too.
@@ -174,10 +183,24 @@ mod tests {
 
     fn counts(ticks: &[Counted]) -> Counts {
         let mut counts = Counts::default();
-        for tick in ticks {
-            counts.count(tick);
+        for what in ticks {
+            counts.count(&tick(what, 1));
         }
         counts
+    }
+
+    fn tick(what: &Counted, times: i64) -> Tick {
+        Tick { event_id: "rally".parse().unwrap(), at: Timestamp::EPOCH, what: what.clone(), times }
+    }
+
+    #[test]
+    fn what_is_taken_back_counts_as_if_it_had_never_been() {
+        let all = [Counted::Completion, Counted::Registration, Counted::Stamp("001".parse().unwrap())];
+        let mut counts = counts(&all);
+        for what in &all {
+            counts.count(&tick(what, -1));
+        }
+        assert!(counts.is_zero(), "{counts:?}");
     }
 
     #[test]

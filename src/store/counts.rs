@@ -58,7 +58,7 @@ pub struct Recount {
 impl Recount {
     fn count(&mut self, stored: Stored, event: &Event) {
         if let Some(tick) = counted_of(stored, event) {
-            self.hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick.what);
+            self.hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick);
         }
     }
 }

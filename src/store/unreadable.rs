@@ -59,7 +59,7 @@ impl Store {
             item.pk = hashed(pk),
             item.sk = hashed(sk),
             item.attribute = attribute,
-            problem,
+            problem = hashed(problem),
             "an item can't be read: `stamp-rally table check` lists it with its remedy"
         );
         tracing::debug!(item.pk = pk, item.sk = sk, "the key of an item that can't be read");

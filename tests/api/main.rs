@@ -5,6 +5,7 @@
 mod acquire;
 mod backfill;
 mod bad_input;
+mod bad_items;
 mod claims;
 mod commands;
 mod dealing;

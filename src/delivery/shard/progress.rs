@@ -188,7 +188,7 @@ async fn count(
             };
             counted.insert(hour.clone(), so_far);
         }
-        counted.entry(hour).or_default().count(&tick.what);
+        counted.entry(hour).or_default().count(tick);
     }
     Ok(counted)
 }

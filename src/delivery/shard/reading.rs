@@ -186,7 +186,11 @@ impl Shard {
     fn take_record(&mut self, record: Record) {
         let called = Called::by(&record, self.id().as_str());
         let fact = called.as_ref().map(|called| called.at);
-        let tick = if let Change::Inserted(fact) = &record.change { Tick::of(fact) } else { None };
+        let tick = match &record.change {
+            Change::Damaged(fact) => Tick::taken_back(fact),
+            Change::Inserted(fact) => Tick::of(fact),
+            Change::Passed | Change::Unreadable(_) => None,
+        };
         let Some(ticket) = self.window.read(record.sequence, record.at, fact) else { return };
         if let Some(tick) = tick {
             self.window.counts(ticket, tick);

@@ -212,7 +212,10 @@ pub async fn holders(
     let query = ListQuery::read(&parameters, &["holders", event_id.as_str(), stamp_id.as_str()])?;
     let wanted = query.wanted()?;
     let event = app.stored_event(&event_id).await?;
-    app.store.master(&event_id, &stamp_id).await?.ok_or(ApiError::StampNotFound)?;
+    // Who holds a stamp is known also where the stamp itself can't be read.
+    if let Stored::Absent = app.store.stored_master(&event_id, &stamp_id).await? {
+        return Err(ApiError::StampNotFound);
+    }
     let page = app.store.holders(&event, &stamp_id, &wanted).await?;
     query.answer("holders", Part::of(&page, HolderView::of))
 }

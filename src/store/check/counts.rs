@@ -32,8 +32,8 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn fact(&mut self, fact: &Fact, event: &Event) {
         let Some(tick) = Tick::of(fact) else { return };
-        let hours = self.facts.entry(tick.event_id).or_default();
-        hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick.what);
+        let hours = self.facts.entry(tick.event_id.clone()).or_default();
+        hours.entry(Hour::of(tick.at, event.time_zone)).or_default().count(&tick);
     }
 
     pub(super) fn counted(&mut self, item: &Item) {

@@ -12,13 +12,18 @@ use crate::domain::{
 };
 
 use super::{
-    super::keys::{Gsi1Key, Gsi2Key, ItemKey},
+    super::{
+        keys::{Gsi1Key, Gsi2Key, ItemKey},
+        unreadable::hashed,
+    },
     Entity, Item, json,
 };
 
 /// An item that is not what its `entityType` promises. Names the item: somebody has to look at it.
+///
+/// As text it is fit for the log: user ids are [`hashed`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("the item {pk} {sk} can't be read: {attribute} {problem}")]
+#[error("the item {} {} can't be read: {attribute} {}", hashed(pk), hashed(sk), hashed(problem))]
 pub struct Unreadable {
     /// Its `PK`; empty if it has none.
     pub pk: String,
@@ -110,6 +115,14 @@ impl Attributes {
     pub(super) fn json(&mut self, name: &str) -> Result<Option<Value>, Unreadable> {
         let value = self.0.remove(name).map(json::read).transpose();
         value.map_err(|problem| self.unreadable(name, problem))
+    }
+
+    /// A whole message, as LINE takes it: a map. Only when it is sent does it turn out whether LINE takes what is in it.
+    pub(super) fn message(&mut self, name: &str) -> Result<Option<Value>, Unreadable> {
+        match self.json(name)?.filter(|message| !message.is_null()) {
+            Some(message) if !message.is_object() => Err(self.unreadable(name, "is not a map")),
+            message => Ok(message),
+        }
     }
 
     /// The attributes inside a map. What is wrong with them is told with the item's key.

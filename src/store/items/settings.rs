@@ -39,7 +39,7 @@ impl Entity for Event {
             liff_id: item.optional("liffId")?,
             index_shards: item.number("indexShards")?.unwrap_or(IndexShards::ONE),
             former_index_shards: former,
-            completion_message_content: item.json("completionMessageContent")?.filter(|message| !message.is_null()),
+            completion_message_content: item.message("completionMessageContent")?,
             created_at: item.required("createdAt")?,
             updated_at: item.required("updatedAt")?,
         })
@@ -68,10 +68,7 @@ pub(in super::super) fn event_remains(item: Item) -> EventRemains {
         channel: item.salvage("channel", required, Attributes::optional),
         liff_id: item.salvage("liffId", lost, Attributes::optional).map(Some),
         index_shards,
-        completion_message_content: item
-            .salvage("completionMessageContent", lost, Attributes::json)
-            .filter(|message| !message.is_null())
-            .map(Some),
+        completion_message_content: item.salvage("completionMessageContent", lost, Attributes::message).map(Some),
     };
     let created_at = item.salvage("createdAt", required, Attributes::optional);
     let updated_at = item.salvage("updatedAt", required, Attributes::optional);
@@ -115,7 +112,9 @@ impl Entity for StampMaster {
             name: item.required("name")?,
             order: order.ok_or_else(|| item.missing("order"))?,
             is_active: item.flag("isActive")?.ok_or_else(|| item.missing("isActive"))?,
-            flex_message_content: item.json("flexMessageContent")?.ok_or_else(|| item.missing("flexMessageContent"))?,
+            flex_message_content: item
+                .message("flexMessageContent")?
+                .ok_or_else(|| item.missing("flexMessageContent"))?,
             // The source article's masters have none.
             updated_at: item.optional("updatedAt")?.unwrap_or(Timestamp::EPOCH),
         })
@@ -129,7 +128,7 @@ pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
         name: item.salvage("name", &mut required, Attributes::optional),
         order: item.salvage("order", &mut required, Attributes::number),
         is_active: item.salvage("isActive", &mut unreadable, Attributes::flag),
-        flex_message_content: item.salvage("flexMessageContent", &mut required, Attributes::json),
+        flex_message_content: item.salvage("flexMessageContent", &mut required, Attributes::message),
     };
     let updated_at = item.salvage("updatedAt", &mut required, Attributes::optional);
     StampMasterRemains { readable, updated_at, unreadable }

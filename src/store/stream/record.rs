@@ -27,6 +27,8 @@ pub struct Record {
 pub enum Change {
     /// A fact of a participant was written, or one that couldn't be read was mended.
     Inserted(Box<Fact>),
+    /// A fact was changed so that it can't be read any more: until it is mended, it counts as nothing.
+    Damaged(Box<Fact>),
     /// Anything else: settings, marks, deletions, friendships.
     Passed,
     /// An item of ours was written that we can't read. It must not stop its shard.
@@ -51,18 +53,18 @@ impl Record {
 }
 
 impl Change {
-    /// What it means that an item was changed: nothing, unless it was a fact that couldn't be read and now can. That one is
-    /// met here for the first time.
+    /// What it means that an item was changed: nothing, unless it was a fact that couldn't be read and now can (that one is
+    /// met here for the first time), or the other way round.
     pub(super) fn by_modifying(old: impl Into<Item>, new: impl Into<Item>) -> Self {
-        let new = new.into();
-        // Most changes are our own marks, which need no closer look.
-        let is_sent = matches!(new.get("flexMessageSent"), Some(AttributeValue::Bool(true)));
-        if is_sent || !is_fact(&new) || items::decode(old).is_ok() {
+        let (old, new) = (old.into(), new.into());
+        if !is_fact(&old) && !is_fact(&new) {
             return Self::Passed;
         }
-        match items::decode(new) {
-            Ok(Stored::Fact(fact)) => Self::Inserted(Box::new(fact)),
-            Ok(_) | Err(_) => Self::Passed,
+        match (items::decode(old), items::decode(new)) {
+            (Err(_), Ok(Stored::Fact(fact))) => Self::Inserted(Box::new(fact)),
+            (Ok(Stored::Fact(fact)), Err(_)) => Self::Damaged(Box::new(fact)),
+            // Our own marks, and what others change.
+            _ => Self::Passed,
         }
     }
 

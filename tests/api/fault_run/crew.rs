@@ -1,8 +1,13 @@
 //! The processes: one server and two consumers, which are started anew whenever one of them dies.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use stamp_rally::store::progress::Board;
+
+use crate::bad_items::{items::string, story::hashed};
 
 use super::{PATIENCE, process::Process, stage::Stage, strikes::Ledger, until};
 
@@ -18,6 +23,7 @@ pub struct Crew<'s> {
     pub done: BTreeMap<&'static str, u64>,
     /// Of processes that are gone.
     complaints: BTreeMap<String, u64>,
+    unreadable: BTreeSet<(String, String)>,
 }
 
 impl<'s> Crew<'s> {
@@ -29,6 +35,7 @@ impl<'s> Crew<'s> {
             ledger: Ledger::default(),
             done: BTreeMap::new(),
             complaints: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
         };
         crew.finds_the_server().await;
         crew
@@ -88,10 +95,25 @@ impl<'s> Crew<'s> {
 
     fn note_complaints(&mut self, process: &Process) {
         process.told(|told| {
+            self.unreadable.extend(told.unreadable.iter().cloned());
             for (text, times) in &told.complaints {
                 *self.complaints.entry(text.clone()).or_default() += times;
             }
         });
+    }
+
+    /// What a consumer reads all the time and can't read is named in a log by its key.
+    pub fn has_reported_what_was_planted(&self) {
+        let mut reported = self.unreadable.clone();
+        for process in [&self.server, &self.consumers[0], &self.consumers[1]] {
+            process.told(|told| reported.extend(told.unreadable.iter().cloned()));
+        }
+        let planted = self.stage.planted.lock().unwrap();
+        // Lists of participants are for organisers, batches and runs for `reconcile`: neither asks here.
+        let is_read = |sk: &str| !["BATCH#", "RUN#", "PRIZE#4"].iter().any(|unread| sk.starts_with(unread));
+        for key in planted.iter().map(|key| (hashed(string(key, "PK")), hashed(string(key, "SK")))) {
+            assert!(!is_read(&key.1) || reported.contains(&key), "{key:?} was not reported: {reported:?}");
+        }
     }
 
     /// Everything that was logged as a warning or an error, by its text.

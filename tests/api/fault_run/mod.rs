@@ -2,7 +2,7 @@
 //!
 //! Here run the engine, the proxy that deals its stream into four shards, and the stand-in LINE; `serve` and two
 //! `consume` are children. Participants collect stamps while consumers are killed and paused, the server is killed, shards
-//! are split, LINE and the store fail. Then everything that was promised is looked up, past all of them.
+//! are split, LINE and the store fail, and items are planted that can't be read. Then everything that was promised is looked up, past all of them.
 //!
 //! `cargo test` runs a short form. The long one, with its figures:
 //!
@@ -15,6 +15,7 @@
 //! `STAMP_RALLY_FAULT_RUN_LOGS=DIR` keeps what the processes log.
 
 mod audit;
+mod bad_items;
 mod crew;
 mod crowd;
 mod figures;
@@ -25,6 +26,7 @@ mod strikes;
 
 use std::time::{Duration, Instant};
 
+use bad_items::DamagedFact;
 use crew::Crew;
 use figures::Figures;
 use plan::Form;
@@ -58,7 +60,8 @@ async fn run(form: &Form, seed: u64) -> Figures {
     let mut crew = Crew::start(&stage).await;
     let waves = form.waves(seed);
     for (number, wave) in waves.iter().enumerate() {
-        let (struck, ()) = tokio::join!(crew.strike(wave), stage.walk(&wave.steps));
+        let damaged = stage.plant(seed, number, &wave.steps).await;
+        let (struck, ()) = tokio::join!(crew.strike(wave), stage.walks_and_mends(&wave.steps, damaged));
         let (seconds, many) = (began.elapsed().as_secs_f64(), wave.steps.len());
         tell(&format!("{:>3}. {many} acquisitions, {struck} ({seconds:.1} s)", number + 1));
     }
@@ -67,6 +70,7 @@ async fn run(form: &Form, seed: u64) -> Figures {
     let drained = began.elapsed();
     stage.everything_is_told().await;
     crew.stop().await;
+    crew.has_reported_what_was_planted();
     let mut figures = stage.figures(&crew, seed).await;
     figures.took(struck, accepted, drained);
     tell(&figures.to_string());
@@ -76,6 +80,16 @@ async fn run(form: &Form, seed: u64) -> Figures {
 #[expect(clippy::print_stdout, reason = "the run tells how it goes to whoever asks with --nocapture")]
 fn tell(line: &str) {
     println!("{line}");
+}
+
+impl Stage {
+    /// Carries out a wave while a participant's fact can't be read, and then mends that.
+    async fn walks_and_mends(&self, steps: &[(usize, usize)], damaged: Option<DamagedFact>) {
+        self.walk(steps).await;
+        if let Some(damaged) = damaged {
+            self.mend(damaged).await;
+        }
+    }
 }
 
 /// Asks again and again until there is an answer; tells what was waited for if there is none in time.

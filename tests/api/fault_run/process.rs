@@ -1,7 +1,7 @@
 //! One child: the real program, what it logs, and the signals that it gets.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fs::File,
     io::{BufRead, BufReader, Write},
     process::{Child, Command, ExitStatus, Stdio},
@@ -31,6 +31,8 @@ pub struct Told {
     pub address: Option<String>,
     /// Warnings and errors, by their text.
     pub complaints: BTreeMap<String, u64>,
+    /// Keys of items that can't be read, as the log shows them.
+    pub unreadable: BTreeSet<(String, String)>,
     tail: VecDeque<String>,
 }
 
@@ -112,6 +114,9 @@ impl Told {
         }
         if let Some(address) = said["http.bind"].as_str() {
             self.address = Some(address.to_owned());
+        }
+        if let (Some(pk), Some(sk)) = (said["item.pk"].as_str(), said["item.sk"].as_str()) {
+            self.unreadable.insert((pk.to_owned(), sk.to_owned()));
         }
         if let (Some("WARN" | "ERROR"), Some(message)) = (said["level"].as_str(), said["message"].as_str()) {
             let text = format!("{} {message}", said["level"].as_str().unwrap_or_default());

@@ -30,6 +30,7 @@ use stamp_rally::{
 };
 
 use super::plan::Form;
+use crate::bad_items::items::Item;
 use crate::proxy::{Calls, Fault, Often, Proxy};
 
 pub const RALLY: &str = "stamp-rally-202606";
@@ -68,7 +69,11 @@ pub struct Stage {
     pub requests: Mutex<BTreeMap<String, u64>>,
     pub stamps: usize,
     pub http: reqwest::Client,
-    arn: String,
+    /// Keys of items that were planted and can't be read, or couldn't for a while.
+    pub planted: Mutex<Vec<Item>>,
+    /// Past the proxy too.
+    pub table: aws_sdk_dynamodb::Client,
+    pub arn: String,
     _engine: Engine,
 }
 
@@ -88,7 +93,7 @@ impl Stage {
         let pace = Pace { budget: Cow::Borrowed("fault run"), ..Pace::request() };
         let clients = Clients::at(&engine.endpoint_url(), &pace);
         table::create(&clients.table, &TableNames::default()).await.unwrap();
-        let store = Store::new(clients.table, TableNames::default());
+        let store = Store::new(clients.table.clone(), TableNames::default());
         let people = (0..form.participants).map(|n| Person::new(&line, n)).collect();
         let stage = Self {
             arn: store.stream_arn().await.unwrap().unwrap(),
@@ -97,6 +102,8 @@ impl Stage {
             store,
             people,
             api: Mutex::default(),
+            planted: Mutex::default(),
+            table: clients.table,
             acquired: Mutex::default(),
             requests: Mutex::default(),
             stamps: form.stamps,

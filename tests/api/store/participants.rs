@@ -153,9 +153,11 @@ async fn a_fact_that_cannot_be_read_is_named_among_the_others_and_by_itself() {
     assert_eq!(facts.stamps, [second]);
     let failure = desk.store.stamp(&rally, &hanako(), &first).await.unwrap_err();
     let StoreError::Unreadable(source) = failure else { panic!("{failure:?}") };
+    assert_eq!((&source.pk, source.attribute.as_str()), (&participant(), "acquiredAt"));
     assert_eq!(
         source.to_string(),
-        format!("the item {} STAMP#001 can't be read: acquiredAt is not a string", participant())
+        "the item EVENT#rally#USER#~83325955 STAMP#001 can't be read: acquiredAt is not a string",
+        "as text it may be logged: the user id is hashed"
     );
 }
 
