@@ -71,11 +71,12 @@ struct DevAlone {
 
 /// Runs until the process is asked to stop.
 pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
-    let at_line = service::listen(command.line, "`stamp-rally dev --line ADDRESS`")?;
-    let mut settings = settings(&command, at_line.local_addr()?)?;
+    let mut settings = settings(&command)?;
     logging::start(settings.log.format);
+    let at_line = service::listen(command.line, "`stamp-rally dev --line ADDRESS`")?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
-    // Port 0 stands for any free one; what is printed is the one it became.
+    // Port 0 stands for any free one; what is used and printed is the one it became.
+    settings.line.api_base_url = line_url(at_line.local_addr()?).parse()?;
     settings.http.bind = listener.local_addr()?;
     let line = start_line(&command, &settings, at_line)?;
     let engine = start_engine(&command)?;
@@ -112,10 +113,10 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
 const DEFAULTS: &str = "[delivery]\nlease_ms = 6000\nhold_probe_ms = 5000\n";
 
 /// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
-fn settings(command: &DevArgs, line: SocketAddr) -> anyhow::Result<Settings> {
+fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
     let digest = admin::hex(&Sha256::digest(DEMO_ADMIN));
     let laid_over = [
-        ("STAMP_RALLY__LINE__API_BASE_URL", format!("http://{line}")),
+        ("STAMP_RALLY__LINE__API_BASE_URL", line_url(command.line)),
         ("STAMP_RALLY__LINE__CHANNELS__MAIN", demo_channel()),
         (
             "STAMP_RALLY__ADMIN__TOKENS",
@@ -126,6 +127,10 @@ fn settings(command: &DevArgs, line: SocketAddr) -> anyhow::Result<Settings> {
     let environment = env::vars_os().chain(laid_over.map(pair));
     let file = command.config.as_deref().filter(|path| !path.as_os_str().is_empty());
     Ok(Settings::load_over(DEFAULTS, file, environment)?)
+}
+
+fn line_url(address: SocketAddr) -> String {
+    format!("http://{address}")
 }
 
 const LOGIN_CHANNEL: &str = "1000000001";
