@@ -165,7 +165,7 @@ pub struct StampMasterRemains {
     pub readable: StampMasterChange,
     /// `updatedAt`, if it can be read.
     pub updated_at: Option<Timestamp>,
-    /// Attributes with a default that are there and can't be read.
+    /// Attributes with a default that can't be read, or are missing although every whole item has them.
     pub unreadable: Vec<&'static str>,
 }
 

@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::line::id_token::{LoginChannels, TokenVerifier};
 use crate::store::{
-    Store,
+    Store, StoreError,
     rallies::{Rallies, Rally},
 };
 
@@ -94,12 +94,21 @@ impl App {
         self.rallies.rally(event_id).await?.ok_or(ApiError::EventNotFound)
     }
 
-    /// One stamp of a rally, borrowed where it is known already.
-    pub(super) async fn stamp<'a>(&self, rally: &'a Rally, id: &StampId) -> Result<Cow<'a, StampMaster>, ApiError> {
+    /// One stamp of a rally, borrowed where it is known already. `None`: it is there, and can't be read.
+    pub(super) async fn stamp<'a>(
+        &self,
+        rally: &'a Rally,
+        id: &StampId,
+    ) -> Result<Option<Cow<'a, StampMaster>>, ApiError> {
         if let Some(master) = rally.master(id) {
-            return Ok(Cow::Borrowed(master));
+            return Ok(Some(Cow::Borrowed(master)));
         }
-        self.rallies.stamp(rally, id).await?.map(Cow::Owned).ok_or(ApiError::StampNotFound)
+        match self.rallies.stamp(rally, id).await {
+            Ok(Some(master)) => Ok(Some(Cow::Owned(master))),
+            Ok(None) => Err(ApiError::StampNotFound),
+            Err(StoreError::Unreadable(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The event an organiser asks for, as the table has it now.

@@ -19,6 +19,10 @@ mod routes;
 mod server;
 mod webhook;
 
+/// Cursors, for their fuzz target.
+#[cfg(fuzzing)]
+pub use admin::cursor;
+
 #[cfg(test)]
 mod tests;
 

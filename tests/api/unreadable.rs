@@ -121,6 +121,40 @@ async fn a_master_that_cannot_be_read_is_set_aside_and_a_put_mends_it() {
 }
 
 #[tokio::test]
+async fn an_acquired_stamp_stays_acquired_while_its_master_cannot_be_read() {
+    let house = House::open("unreadable master, acquired").await;
+    let (hanako, taro) = (house.hanako(), house.person("太郎"));
+    let acquired = hanako.acquire("001").await.is(201);
+    taro.register().await.is(201);
+    house.edit(master("001"), "order", None).await;
+
+    let again = hanako.acquire("001").await.is(200);
+    assert_eq!(again.body["acquiredAt"], acquired.body["acquiredAt"]);
+    assert_eq!(
+        (&again.body["stampId"], &again.body["name"], &again.body["order"]),
+        (&json!("001"), &json!("001"), &json!(999))
+    );
+    let path = format!("/api/events/{RALLY}/me/stamps/001");
+    let one = async |person: &Person<'_>| {
+        Answer::to(house.request(reqwest::Method::GET, &path).bearer_auth(&person.token)).await
+    };
+    assert_eq!(one(&hanako).await.is(200).body["acquired"], true);
+    one(&taro).await.refuses(500, "internal_error");
+    taro.acquire("001").await.refuses(500, "internal_error");
+}
+
+#[tokio::test]
+async fn a_stamp_that_lost_whether_it_is_active_is_not_made_active_by_a_put_that_does_not_say_so() {
+    let house = House::open("unreadable master, activity").await;
+    house.edit(master("001"), "isActive", None).await;
+    let refused =
+        house.organiser().put_stamp(RALLY, "001", &json!({"name": "駅"})).await.refuses(400, "invalid_request");
+    assert_eq!(refused.body["detail"], "isActive: is required, because the stored value is missing or can't be read");
+    let mended = house.organiser().put_stamp(RALLY, "001", &json!({"isActive": false})).await.is(200);
+    assert_eq!(mended.body["isActive"], false);
+}
+
+#[tokio::test]
 async fn preconditions_of_a_setting_that_cannot_be_read_see_that_it_is_there() {
     let house = House::open("unreadable master, preconditions").await;
     let version = house.organiser().get(&format!("/{RALLY}/stamps/001")).await.is(200).header("etag").to_owned();

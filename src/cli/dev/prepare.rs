@@ -75,7 +75,7 @@ impl Start<'_> {
         let names = store::table_names(self.settings);
         self.until_answered(async || Ok(table::create(&self.clients.table, &names).await?)).await?;
         let store = Store::new(self.clients.table.clone(), names);
-        if self.until_answered(async || Ok(store.event(&DEMO_EVENT.parse()?).await?)).await?.is_some() {
+        if self.until_answered(async || has_demo_event(&store).await).await? {
             // What was changed since stays, and no file is looked at.
             return Ok(());
         }
@@ -107,6 +107,15 @@ impl Start<'_> {
     }
 }
 
+/// Whether it is stored. One that can't be read is mended with the commands, for which this process must run.
+async fn has_demo_event(store: &Store) -> anyhow::Result<bool> {
+    match store.event(&DEMO_EVENT.parse()?).await {
+        Ok(event) => Ok(event.is_some()),
+        Err(StoreError::Unreadable(_)) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn is_unavailable(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
     causes.any(|error| matches!(error, StoreError::Unavailable(_)))
@@ -115,6 +124,8 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use std::{net::TcpListener, sync::atomic::AtomicBool, sync::atomic::Ordering::SeqCst, thread};
+
+    use aws_sdk_dynamodb::types::AttributeValue;
 
     use super::{super::DevArgs, *};
     use crate::dev::engine::Storage;
@@ -134,7 +145,7 @@ mod tests {
     impl Story {
         fn begins() -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let settings = super::super::settings(&DevArgs::alone(None), listener.local_addr().unwrap()).unwrap();
+            let settings = super::super::settings(&DevArgs::alone(None)).unwrap();
             Self { folder: tempfile::tempdir().unwrap(), settings, listener, runs: AtomicBool::new(true) }
         }
 
@@ -167,6 +178,19 @@ mod tests {
         let demo = DEMO_EVENT.parse().unwrap();
         assert!(seeded.event(&demo).await.unwrap().is_some());
         assert_eq!(seeded.masters(&demo).await.unwrap().readable.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_demo_event_that_cannot_be_read_keeps_nothing_from_starting() {
+        let story = Story::begins();
+        let engine = Engine::start(story.listener.try_clone().unwrap(), Storage::Memory).unwrap();
+        story.prepares().await.unwrap();
+        let table = Clients::at(&engine.endpoint_url(), &unhurried()).table;
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let update = table.update_item().table_name("line-event").key("PK", text(&format!("EVENT#{DEMO_EVENT}")));
+        let update = update.key("SK", text("METADATA")).update_expression("SET startsAt = :day");
+        update.expression_attribute_values(":day", text("2026-05-01")).send().await.unwrap();
+        story.prepares().await.unwrap();
     }
 
     #[tokio::test]

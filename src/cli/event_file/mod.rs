@@ -78,7 +78,12 @@ pub struct Placed<T> {
 /// The error is one line that names the file, the line and the key.
 pub fn read(file: &Path, templates: &Path) -> anyhow::Result<EventFile> {
     let text = text_file::read(file).with_context(|| format!("event file {}", file.display()))?;
-    let reader = Reader { file, text: &text };
+    parse(file, &text, templates)
+}
+
+/// The same for the text of an event file.
+pub fn parse(file: &Path, text: &str, templates: &Path) -> anyhow::Result<EventFile> {
+    let reader = Reader { file, text };
     let raw = reader.parse()?;
     reader.refuse_repeated_stamps(&raw.stamps)?;
     let mut folder = Folder { path: templates, read: BTreeMap::new() };

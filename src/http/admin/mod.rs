@@ -2,7 +2,7 @@
 //! then what is asked for (404 and the rest).
 
 mod csv;
-mod cursor;
+pub mod cursor;
 pub(super) mod deliveries;
 pub(super) mod events;
 mod list;

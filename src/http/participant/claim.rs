@@ -5,8 +5,8 @@ use actix_web::http::StatusCode;
 use crate::domain::{
     event::Event,
     fact::{Acquisition, FactKey, Facts, User, UserStamp},
-    ids::{LineUserId, RequestId},
-    stamp::{Claim, Refusal, StampMaster},
+    ids::{LineUserId, RequestId, StampId},
+    stamp::{Claim, StampMaster},
 };
 use crate::http::{answer, app::App, problem::ApiError};
 use crate::store::{StoreError, participants::Recorded};
@@ -67,6 +67,11 @@ pub(super) fn registered(facts: &Facts) -> Result<&User, ApiError> {
     }
 }
 
+/// A stamp that can't be read is our trouble. What is wrong with it was reported when it was read.
+pub(super) fn unreadable_stamp() -> ApiError {
+    ApiError::Internal("the stamp can't be read".into())
+}
+
 /// Registers if needed: 1 Query, and 1 Put the first time. Gives all facts as the Query found them, and the USER.
 pub(super) async fn register(
     app: &App,
@@ -101,7 +106,7 @@ pub(super) async fn claim(app: &App, event: &Event, master: &StampMaster, claim:
                 Err(error) => Err(error.into()),
             }
         }
-        Err(refusal) => held(app, event, master, claim, refusal).await,
+        Err(refusal) => acquired_before(app, event, &master.stamp_id, claim).await?.ok_or_else(|| refusal.into()),
     }
 }
 
@@ -120,19 +125,16 @@ async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &User
     Ok(())
 }
 
-/// Acquired wins: whoever has the stamp is told so, whatever would refuse a new claim.
-async fn held(
+/// Acquired wins: a participant who has the stamp is answered so, whatever would refuse a new claim.
+pub(super) async fn acquired_before(
     app: &App,
     event: &Event,
-    master: &StampMaster,
+    stamp_id: &StampId,
     claim: &Claim,
-    refusal: Refusal,
-) -> Result<Found, ApiError> {
-    match app.store.stamp(&event.event_id, &claim.line_user_id, &master.stamp_id).await {
-        Ok(Some(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => Ok(Found::of(Recorded::Now(stamp))),
-        looked_up => match found(looked_up)? {
-            Found::Nothing => Err(refusal.into()),
-            found => Ok(found),
-        },
-    }
+) -> Result<Option<Found>, ApiError> {
+    let found = match app.store.stamp(&event.event_id, &claim.line_user_id, stamp_id).await {
+        Ok(Some(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => Found::of(Recorded::Now(stamp)),
+        looked_up => found(looked_up)?,
+    };
+    Ok(Some(found).filter(|found| !matches!(found, Found::Nothing)))
 }

@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 use crate::domain::{
     card::StampCard,
+    fact::Acquisition,
     ids::{EventId, StampId},
     json::Plain,
 };
@@ -101,7 +102,12 @@ pub(super) async fn stamp(
     let who = Participant::verified(&req, &app, &rally.event).await?;
     let master = app.stamp(&rally, &stamp_id).await?;
     let found = claim::found(app.store.stamp(&event_id, who.line_user_id(), &stamp_id).await)?;
-    Ok(answer::json(StatusCode::OK, &StampView::of(&master, found.acquisition())))
+    let view = match (&master, found.acquisition()) {
+        (Some(master), acquisition) => StampView::of(master, acquisition),
+        (None, Acquisition::None) => return Err(claim::unreadable_stamp()),
+        (None, acquisition) => StampView::without_master(&stamp_id, acquisition),
+    };
+    Ok(answer::json(StatusCode::OK, &view))
 }
 
 /// `POST /api/events/{eventId}/me/stamps/{stampId}`: acquires the stamp.
@@ -115,8 +121,13 @@ pub(super) async fn acquire(
     let (event_id, stamp_id) = path.into_inner();
     let rally = app.rally(&event_id).await?;
     let who = Participant::verified(&req, &app, &rally.event).await?;
-    let master = app.stamp(&rally, &stamp_id).await?;
-    let stamp = claim::claim(&app, &rally.event, &master, &who.claims(asked_by.0)).await?;
+    let claim = who.claims(asked_by.0);
+    let Some(master) = app.stamp(&rally, &stamp_id).await? else {
+        let found = claim::acquired_before(&app, &rally.event, &stamp_id, &claim).await?;
+        let stamp = found.ok_or_else(claim::unreadable_stamp)?;
+        return Ok(answer::json(stamp.status(), &StampView::without_master(&stamp_id, stamp.acquisition())));
+    };
+    let stamp = claim::claim(&app, &rally.event, &master, &claim).await?;
     Ok(answer::json(stamp.status(), &StampView::of(&master, stamp.acquisition())))
 }
 

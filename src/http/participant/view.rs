@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::domain::{
     card::{CardStamp, StampCard},
     fact::{Acquisition, User},
-    ids::{EventId, LineUserId},
+    ids::{EventId, LineUserId, StampId},
     notice::NoticeStatus,
     stamp::StampMaster,
     time::Timestamp,
@@ -51,6 +51,9 @@ impl<'a> CardView<'a> {
     }
 }
 
+/// The last place on a card.
+const LAST_PLACE: u16 = 999;
+
 /// One stamp of a card.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,20 +73,29 @@ pub struct StampView<'a> {
 impl<'a> StampView<'a> {
     /// A stamp, and its acquisition if it happened.
     pub fn of(master: &'a StampMaster, acquisition: Acquisition<'_>) -> Self {
+        Self::showing(&master.stamp_id, master.name.as_str(), master.order.number(), acquisition)
+    }
+
+    fn showing(stamp_id: &'a StampId, name: &'a str, order: u16, acquisition: Acquisition<'_>) -> Self {
         let acquired = acquisition.stamp();
         let sent_at = acquired.and_then(|stamp| match stamp.notice {
             NoticeStatus::Sent { at, .. } => at,
             NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. } => None,
         });
         Self {
-            stamp_id: master.stamp_id.as_str(),
-            name: master.name.as_str(),
-            order: master.order.number(),
+            stamp_id: stamp_id.as_str(),
+            name,
+            order,
             acquired: acquisition != Acquisition::None,
             acquired_at: acquired.map(|stamp| stamp.acquired_at),
             flex_message_sent: acquired.map(|stamp| stamp.notice.is_sent()),
             flex_message_sent_at: sent_at,
         }
+    }
+
+    /// An acquired stamp of which nothing but its id can be read: it has that for a name, and the last place.
+    pub fn without_master(stamp_id: &'a StampId, acquisition: Acquisition<'_>) -> Self {
+        Self::showing(stamp_id, stamp_id.as_str(), LAST_PLACE, acquisition)
     }
 
     fn on_card(stamp: &CardStamp<'a>) -> Self {

@@ -127,7 +127,10 @@ pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
     let readable = StampMasterChange {
         name: item.salvage("name", &mut required, Attributes::optional),
         order: item.salvage("order", &mut required, Attributes::number),
-        is_active: item.salvage("isActive", &mut unreadable, Attributes::flag),
+        is_active: item.salvage("isActive", &mut unreadable, |item, name| {
+            // A whole master has it: whether it was active isn't known.
+            item.flag(name)?.map(Some).ok_or_else(|| item.missing(name))
+        }),
         flex_message_content: item.salvage("flexMessageContent", &mut required, Attributes::message),
     };
     let updated_at = item.salvage("updatedAt", &mut required, Attributes::optional);
