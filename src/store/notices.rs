@@ -67,9 +67,7 @@ impl Store {
     /// Parks a notice whose item can't be read, on condition that the item exists, calls for a notice that isn't sent (its
     /// `flexMessageSent` is anything but true), and is in no special state.
     pub async fn park_unreadable(&self, notice: &NoticeId, parked: &Parked) -> Result<Marked, StoreError> {
-        let change = Change::on(notice, "attribute_exists(flexMessageSent) AND flexMessageSent <> :sent");
-        let change = change.with(":sent", AttributeValue::Bool(true)).only_in(None);
-        self.mark(change.parked(notice, parked)).await
+        self.mark(Change::unsent(notice).only_in(None).parked(notice, parked)).await
     }
 
     /// Records that an attempt ended without a clear answer (`noticeTriedAt`), before the next one. The first one
@@ -106,10 +104,11 @@ struct Change {
 }
 
 impl Change {
-    /// Changes an item that exists and whose notice is unsent. (An Update makes an item that is not there.)
+    /// Changes an item that exists and whose notice is unsent: its `flexMessageSent` is anything but true. (It may have been
+    /// spoilt while the message was pushed: then it is mended by the mark, and what was pushed isn't forgotten.)
     fn unsent(notice: &NoticeId) -> Self {
-        let change = Self::on(notice, "attribute_exists(PK) AND flexMessageSent = :unsent");
-        change.with(":unsent", AttributeValue::Bool(false))
+        let change = Self::on(notice, "attribute_exists(flexMessageSent) AND flexMessageSent <> :true");
+        change.with(":true", AttributeValue::Bool(true))
     }
 
     fn on(notice: &NoticeId, condition: &str) -> Self {

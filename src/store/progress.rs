@@ -283,7 +283,7 @@ impl Consumers {
             .expression_attribute_names("#owner", "owner")
             .expression_attribute_values(":me", AttributeValue::S(worker.as_str().to_owned()))
             .expression_attribute_values(":next", number(seen.fence + 1))
-            .expression_attribute_values(":beat", number(seen.beat + 1))
+            .expression_attribute_values(":beat", number(seen.beat.wrapping_add(1)))
             .expression_attribute_values(":fence", number(seen.fence))
             .expression_attribute_values(":seen", number(seen.beat))
             .expression_attribute_values(":now", AttributeValue::S(now.to_string()))
@@ -291,7 +291,7 @@ impl Consumers {
         Ok(match guarded(update.send().await)? {
             // Every write changes the beat, so the rest of the item is as it was seen.
             Guarded::Done => {
-                let (owner, fence, beat) = (Some(worker.clone()), seen.fence + 1, seen.beat + 1);
+                let (owner, fence, beat) = (Some(worker.clone()), seen.fence + 1, seen.beat.wrapping_add(1));
                 Some(ShardProgress { owner, fence, beat, updated_at: now, ..seen.clone() })
             }
             Guarded::Refused(found) => {

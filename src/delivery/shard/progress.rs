@@ -45,6 +45,11 @@ impl Written {
         Self { at: None, failed: false, checkpoint, began: Instant::now() }
     }
 
+    /// What was written is none of the shard's records.
+    pub fn forget_checkpoint(&mut self) {
+        self.checkpoint = None;
+    }
+
     /// Whether the whole window's progress is written.
     pub fn reached_all(&self, window: &Window) -> bool {
         window.checkpoint().is_none() || self.checkpoint.as_ref() == window.checkpoint()
@@ -148,7 +153,9 @@ impl Shard {
 
     fn tell_lag(&self, context: &Context) {
         let now = context.clock.now();
-        let lag = self.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
+        let unfinished = self.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
+        // What can't be read may be as old as the last page is.
+        let lag = unfinished.max(self.reading.failing_for(now));
         let shard = self.id().to_string();
         metrics::gauge!("stamp_rally_shard_lag_seconds", "shard" => shard.clone()).set(lag.as_secs_f64());
         metrics::gauge!("stamp_rally_shard_unfinished", "shard" => shard.clone())

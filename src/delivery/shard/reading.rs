@@ -9,7 +9,7 @@ use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::stream::{Change, Iterator, Record, RecordsPage, ShardId, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
-use crate::delivery::{called::Called, handler::Call, lanes::Job, worker::StreamState};
+use crate::delivery::{called::Called, handler::Call, lanes::Job, window::Window, worker::StreamState};
 
 /// Records a page (the stream's own limit, and 1 MB).
 const PAGE: u16 = 1000;
@@ -55,6 +55,8 @@ pub(super) struct Reading {
     empty_pages: u32,
     tip: bool,
     taken_at: Timestamp,
+    /// Since when every page failed.
+    failing_since: Option<Timestamp>,
 }
 
 impl Reading {
@@ -68,6 +70,7 @@ impl Reading {
             empty_pages: 0,
             tip: false,
             taken_at: now,
+            failing_since: None,
         }
     }
 
@@ -81,6 +84,11 @@ impl Reading {
         self.tip
     }
 
+    /// How long nothing could be read.
+    pub fn failing_for(&self, now: Timestamp) -> Duration {
+        self.failing_since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+
     /// When the next page is due; who waits for idleness waits for nothing but failures.
     pub fn next_at(&self, goal: Goal) -> Option<Instant> {
         (goal == Goal::Forever || !self.tip).then_some(self.next_at)
@@ -88,7 +96,7 @@ impl Reading {
 
     fn came(&mut self, records: usize, poll_interval: Duration) {
         let now = Instant::now();
-        (self.tip, self.failures) = (records == 0, 0);
+        (self.tip, self.failures, self.failing_since) = (records == 0, 0, None);
         self.empty_pages = self.empty_pages.saturating_add(1);
         if records > 0 {
             (self.records_at, self.empty_pages) = (now, 0);
@@ -136,6 +144,9 @@ impl Shard {
 
     /// Takes in a page, or does what its failure asks for.
     pub(super) fn take_in(&mut self, context: &Context, (iterator, page): Page) {
+        if page.is_err() {
+            self.reading.failing_since.get_or_insert(context.clock.now());
+        }
         match page {
             Ok(page) => {
                 (self.reading.iterator, self.reading.from_the_horizon) = (page.next, false);
@@ -150,12 +161,24 @@ impl Shard {
                 }
             }
             Err(StreamError::Expired) => self.reading.iterator = None,
+            Err(StreamError::Misplaced(_)) if self.has_read_nothing() => {
+                tracing::error!(
+                    shard = %self.id(),
+                    "the shard's checkpoint is none of its records': it is read from the trim horizon, and what it \
+                     counted may count again (`stamp-rally stats rebuild` corrects that)"
+                );
+                self.cut_off();
+                self.window = Window::after(None);
+                self.written.forget_checkpoint();
+                self.reading.from_the_horizon = true;
+                self.reading.failed();
+            }
             Err(StreamError::ShardGone) => {
                 tracing::error!(shard = %self.id(), "the shard is gone: what of it was unread is lost to the stream");
                 self.cut_off();
                 self.ended = true;
             }
-            Err(StreamError::Store(error)) => {
+            Err(StreamError::Misplaced(error) | StreamError::Store(error)) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(shard = %self.id(), error, "the shard can't be read now");
                 self.reading.iterator = iterator;
@@ -169,6 +192,11 @@ impl Shard {
             }
         }
         self.standing.tell_crowded(!self.ended && !self.has_room());
+    }
+
+    /// Whether reading begins at a checkpoint that it hasn't proved yet.
+    fn has_read_nothing(&self) -> bool {
+        self.reading.iterator.is_none() && !self.reading.from_the_horizon && self.window.is_empty()
     }
 
     /// Whether it gets no records any more, and has given all that it had.

@@ -136,8 +136,8 @@ fn replaced(partition: &str, shard: &ListedShard, seen: &Item, now: Timestamp) -
 /// A fence counts take-overs, and nothing was ever taken over as many times as milliseconds have passed since 1970: the
 /// time is above every fence that was counted, also where the last one can't be read.
 fn new_fence(seen: &Item, now: Timestamp) -> u64 {
-    let last = Fields::of(seen).number::<u64>("fence").unwrap_or_default();
-    last.saturating_add(1).max(u64::try_from(now.as_millis()).unwrap_or_default())
+    let last = items::fence(Fields::of(seen)).unwrap_or_default();
+    (last + 1).max(u64::try_from(now.as_millis()).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ pub(super) const SHARD_TYPE: &str = "SHARD_PROGRESS";
 /// The sort key of the item of the stream that a consumer follows.
 const FOLLOWED: &str = "STREAM";
 
+/// 2^53, the highest whole number that every reader of JSON keeps.
+const HIGHEST_FENCE: u64 = 1 << 53;
+
 // How sort keys begin.
 pub(super) const RUN: &str = "RUN#";
 pub(super) const SHARD: &str = "SHARD#";
@@ -203,13 +206,19 @@ pub(super) fn run_id(fields: Fields<'_>) -> Option<WorkerId> {
     named.map(str::to_owned).map(WorkerId::from)
 }
 
+/// The fence grows by one with each take-over: none of ours ever gets near the bound.
+pub(super) fn fence(fields: Fields<'_>) -> Result<u64, Unreadable> {
+    let fence = Some(fields.number::<u64>("fence")?).filter(|fence| *fence <= HIGHEST_FENCE);
+    fence.ok_or_else(|| fields.unreadable("fence", "is larger than any that was ever counted"))
+}
+
 pub(super) fn shard(item: &Item) -> Result<ShardProgress, Unreadable> {
     let fields = Fields::of(item);
     Ok(ShardProgress {
         shard: shard_id(item).ok_or_else(|| fields.unreadable("SK", "names no shard"))?,
         parent: fields.some_text("parent")?.map(str::to_owned).map(ShardId::from),
         owner: fields.some_text("owner")?.map(str::to_owned).map(WorkerId::from),
-        fence: fields.number("fence")?,
+        fence: fence(fields)?,
         beat: fields.number("beat")?,
         reached: Reached {
             checkpoint: fields.some_parsed::<SequenceNumber>("checkpoint")?,

@@ -13,6 +13,9 @@ pub enum StreamError {
     /// The iterator is older than 15 minutes: make one after the last record read.
     #[error("the iterator has expired")]
     Expired,
+    /// The place where reading should begin is none of this shard's: its checkpoint was changed by another program.
+    #[error("the stream refuses the place where reading should begin")]
+    Misplaced(#[source] StoreError),
     /// There is no such shard (any more): nothing of it can be read, its children can.
     #[error("the shard is gone")]
     ShardGone,
@@ -33,6 +36,7 @@ where
         match failure.as_service_error().and_then(ProvideErrorMetadata::code) {
             Some("ExpiredIteratorException") => Self::Expired,
             Some("ResourceNotFoundException") => Self::ShardGone,
+            Some("ValidationException") => Self::Misplaced(failure.into()),
             Some("TrimmedDataAccessException") => Self::Trimmed,
             _ => Self::Store(failure.into()),
         }

@@ -45,6 +45,7 @@ async fn every_failure_says_what_its_reader_can_do() {
         ("ExpiredIteratorException", "expired"),
         ("ResourceNotFoundException", "gone"),
         ("TrimmedDataAccessException", "trimmed"),
+        ("ValidationException", "misplaced"),
         ("LimitExceededException", "wait"),
         // Not in the model of the streams' API.
         ("ThrottlingException", "wait"),
@@ -56,6 +57,7 @@ async fn every_failure_says_what_its_reader_can_do() {
         let told = match reader(&canned, code).records(&Iterator("i".to_owned()), 1000).await {
             Ok(_) => "fine",
             Err(StreamError::Expired) => "expired",
+            Err(StreamError::Misplaced(_)) => "misplaced",
             Err(StreamError::ShardGone) => "gone",
             Err(StreamError::Store(StoreError::Unavailable(_))) => "wait",
             Err(StreamError::Store(_)) => "call a person",

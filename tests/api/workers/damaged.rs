@@ -51,6 +51,7 @@ async fn item_of(house: &House, shard: &str) -> ShardProgress {
 async fn whatever_is_wrong_with_a_shards_item_the_others_go_on_and_it_is_read_again_within_two_leases() {
     for (attribute, value) in [
         ("fence", Some(text("seven"))),
+        ("fence", Some(AttributeValue::N(u64::MAX.to_string()))),
         ("fence", None),
         ("beat", Some(text("3"))),
         ("beat", None),
@@ -244,4 +245,24 @@ async fn progress_is_written_although_the_counts_can_not_be_read() {
         assert_eq!(hours(&house).await, ["2026-05-23T12:00+09:00 1"], "{attribute}");
     }
     assert_eq!(house.pushes().await, [("200".to_owned(), 4)].into());
+}
+
+#[tokio::test]
+async fn a_checkpoint_that_is_none_of_the_shards_records_is_given_up_by_the_next_owner() {
+    let house = House::open("a_checkpoint_that_is_none_of_the_shards").await;
+    let hanako = house.somebody("Hanako");
+    hanako.acquires("001").await;
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    worker.stop().await;
+    let damaged = house.progress().await[0].shard.clone();
+    spoil(&house, &format!("SHARD#{damaged}"), "checkpoint", Some(text("99999999999999999999999999999999"))).await;
+
+    hanako.acquires("002").await;
+    let mut next = house.worker();
+    next.run_until_idle().await.unwrap();
+    let expected = ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"];
+    assert_eq!(hanako.phone(), expected, "the second comes, the first not again");
+    let checkpoint = item_of(&house, damaged.as_str()).await.reached.checkpoint.unwrap();
+    assert_ne!(checkpoint.as_str(), "99999999999999999999999999999999");
 }
