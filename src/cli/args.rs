@@ -1,6 +1,6 @@
 //! The arguments of the program.
 
-use std::{env, path::PathBuf};
+use std::{env, fmt::Display, path::PathBuf, str::FromStr};
 
 #[cfg(feature = "dev")]
 use super::dev::DevArgs;
@@ -108,4 +108,9 @@ impl SettingsArgs {
         }
         Ok(settings)
     }
+}
+
+/// Takes whole numbers from 1 to the greatest of a type that has no zero.
+pub(super) fn from_one<N: FromStr + Copy + Display>(most: N) -> impl Fn(&str) -> Result<N, String> + Clone {
+    move |text| text.parse().map_err(|_| format!("must be a whole number from 1 to {most}"))
 }

@@ -83,7 +83,7 @@ pub async fn execute(args: DeliveriesArgs, out: &mut impl Write) -> anyhow::Resu
 
 async fn list(store: &Store, event: &Event, state: ParkedState, out: &mut impl Write) -> anyhow::Result<()> {
     let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
-    let mut number = 0;
+    let (mut number, mut unreadable) = (0, 0);
     loop {
         let page = store.parked(&event.event_id, state, &wanted).await?;
         let rows = page.rows.iter().filter_map(|fact| row(event, fact));
@@ -91,11 +91,17 @@ async fn list(store: &Store, event: &Event, state: ParkedState, out: &mut impl W
             writeln!(out, "{row}")?;
             number += 1;
         }
+        unreadable += page.unreadable;
         wanted.after = page.next;
         if wanted.after.is_none() {
-            return Ok(writeln!(out, "{number} {state}")?);
+            break;
         }
     }
+    if unreadable > 0 {
+        let event_id = &event.event_id;
+        writeln!(out, "{unreadable} more can't be read: `stamp-rally table check --event {event_id}` names them")?;
+    }
+    Ok(writeln!(out, "{number} {state}")?)
 }
 
 /// Person, what, since when (in the event's zone), who asked for it (a resend), why, and when LINE may have accepted it.

@@ -35,7 +35,10 @@ use crate::store::{
     stream::{Record, lambda},
 };
 
-use super::{args::SettingsArgs, service};
+use super::{
+    args::{SettingsArgs, from_one},
+    service,
+};
 
 /// What AWS Lambda sets for every function, and the runtime can't do without.
 const VARIABLES: [&str; 4] = [
@@ -54,7 +57,7 @@ pub struct LambdaArgs {
     #[command(flatten)]
     settings: SettingsArgs,
     /// How many of this function may run at once (its reserved concurrency): they share `delivery.pushes_per_second`
-    #[arg(long, env = "STAMP_RALLY_LAMBDA_INSTANCES", value_name = "N", default_value = "1")]
+    #[arg(long, env = "STAMP_RALLY_LAMBDA_INSTANCES", value_name = "N", default_value = "1", value_parser = from_one(NonZeroU32::MAX))]
     instances: NonZeroU32,
 }
 

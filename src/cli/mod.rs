@@ -4,6 +4,7 @@ pub mod admin;
 mod answer;
 pub mod args;
 pub mod config;
+mod counted;
 pub mod deliveries;
 #[cfg(feature = "dev")]
 pub mod dev;

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{args::SettingsArgs, service, store};
+use super::{args::SettingsArgs, counted::counted, service, store};
 use crate::delivery::{
     Outcome, Patience,
     reconcile::{Counts, Left, Manner, Migrated, Mode, Readers, ReconcileError},
@@ -65,10 +65,19 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     write_table(out, &events, manner.mode)?;
     let done = done?;
     write_left(out, &events, done.readers)?;
-    if done.interrupted {
-        bail!("interrupted: run it again to go on");
-    }
+    let problems = problems(done.interrupted, done.unreadable_events);
+    anyhow::ensure!(problems.is_empty(), problems.join("; "));
     Ok(())
+}
+
+/// Why not everything was looked at.
+fn problems(interrupted: bool, unreadable_events: usize) -> Vec<String> {
+    let interrupted = interrupted.then(|| "interrupted: run it again to go on".to_owned());
+    let unreadable = (unreadable_events > 0).then(|| {
+        let events = counted(unreadable_events, "event can't be read and was", "events can't be read and were");
+        format!("{events} not looked at: `stamp-rally table check` names what to mend")
+    });
+    interrupted.into_iter().chain(unreadable).collect()
 }
 
 /// What each event has come to so far.

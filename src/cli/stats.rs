@@ -4,7 +4,7 @@ mod rebuild;
 
 use std::{collections::BTreeMap, io::Write};
 
-use super::{args::SettingsArgs, store};
+use super::{args::SettingsArgs, counted::counted, store};
 use crate::domain::{
     counts::{self, Counts},
     ids::EventId,
@@ -60,8 +60,8 @@ pub async fn execute(args: StatsArgs, out: &mut impl Write) -> anyhow::Result<()
             if !tallied.unreadable.is_empty() {
                 writeln!(
                     out,
-                    "incomplete: {} items of the counts can't be read (`stamp-rally stats rebuild {event_id}` mends them)",
-                    tallied.unreadable.len()
+                    "incomplete: {} of the counts can't be read (`stamp-rally stats rebuild {event_id}` mends that)",
+                    counted(tallied.unreadable.len(), "item", "items")
                 )?;
             }
             Ok(())
@@ -73,5 +73,7 @@ pub async fn execute(args: StatsArgs, out: &mut impl Write) -> anyhow::Result<()
 fn words(counts: &Counts) -> String {
     let stamps: BTreeMap<&str, i64> = counts.stamps.iter().map(|(id, count)| (id.as_str(), *count)).collect();
     let stamps = stamps.iter().map(|(id, count)| format!("{id}: {count}")).collect::<Vec<_>>().join(", ");
-    format!("{} registrations, {} completed cards, stamps [{stamps}]", counts.registrations, counts.completions)
+    let registrations = counted(counts.registrations, "registration", "registrations");
+    let cards = counted(counts.completions, "completed card", "completed cards");
+    format!("{registrations}, {cards}, stamps [{stamps}]")
 }

@@ -7,7 +7,7 @@ use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::{args::SettingsArgs, store};
+use super::{args::SettingsArgs, counted::counted, store};
 use crate::domain::{
     event::Event,
     ids::EventId,
@@ -154,11 +154,10 @@ async fn list(
 
 /// Says how many registrations were passed over, if any.
 fn note_unreadable(count: usize, event_id: &EventId, notes: &mut impl Write) -> std::io::Result<()> {
-    match count {
-        0 => Ok(()),
-        _ => writeln!(
-            notes,
-            "{count} registrations can't be read and are left out: `stamp-rally table check --event {event_id}` names them"
-        ),
+    if count == 0 {
+        return Ok(());
     }
+    let left_out =
+        counted(count, "registration can't be read and is left out", "registrations can't be read and are left out");
+    writeln!(notes, "{left_out}: `stamp-rally table check --event {event_id}` names what to mend")
 }

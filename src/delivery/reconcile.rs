@@ -100,7 +100,7 @@ pub enum ReconcileError {
     NoSuchEvent(EventId),
     /// Live workers use up what may be pushed.
     #[error(
-        "`delivery.pushes_per_second` is {rate}, and {others} others that push leave nothing of it: raise it, or stop one of them meanwhile"
+        "`delivery.pushes_per_second` is {rate}, and what else pushes ({others}) leaves nothing of it: raise it, or stop one of them meanwhile"
     )]
     NothingLeft {
         /// The setting.
@@ -149,7 +149,7 @@ impl Delivery {
             IndexState::Missing => return Err(ReconcileError::NoIndex),
             IndexState::Ready => {}
         }
-        let events = self.events_to_reconcile(event).await?;
+        let (events, unreadable_events) = self.events_to_reconcile(event).await?;
         let (me, now) = (WorkerId::made(), self.clock().now());
         let (readers, horizon) = self.horizon(now).await?;
         let handed_out = store.handed_out(CONSUMER).await?;
@@ -174,7 +174,7 @@ impl Delivery {
             None => Box::pin(run.all(&events)).await,
             Some(presence) => presence.beside(Box::pin(run.all(&events))).await,
         };
-        done.map(|done| Reconciled { readers, ..done })
+        done.map(|done| Reconciled { readers, unreadable_events, ..done })
     }
 
     /// What the table's stream can still bring, and its readers; `None` while there is no stream.
@@ -188,20 +188,22 @@ impl Delivery {
         Ok((Some(readers), Horizon::of(Some(&stream), readers, now)))
     }
 
-    async fn events_to_reconcile(&self, event: Option<&EventId>) -> Result<Vec<Event>, ReconcileError> {
+    /// The events, and how many more there are that can't be read.
+    async fn events_to_reconcile(&self, event: Option<&EventId>) -> Result<(Vec<Event>, usize), ReconcileError> {
         let store = &self.parts.store;
         if let Some(id) = event {
             let event = store.event(id).await?.ok_or_else(|| ReconcileError::NoSuchEvent(id.clone()))?;
-            return Ok(vec![event]);
+            return Ok((vec![event], 0));
         }
         let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
-        let mut events = Vec::new();
+        let (mut events, mut unreadable) = (Vec::new(), 0);
         loop {
             let page = store.events(&wanted).await?;
             events.extend(page.rows);
+            unreadable += page.unreadable;
             wanted.after = page.next;
             if wanted.after.is_none() {
-                return Ok(events);
+                return Ok((events, unreadable));
             }
         }
     }
@@ -255,6 +257,7 @@ impl Reconciling<'_> {
             }
             work.batch(some).await?;
         }
+        work.passed_over(people.unreadable());
         for stamp_id in store.masters(&event.event_id).await?.ids() {
             let mut holders = store.holding(event, stamp_id, self.now);
             loop {
@@ -265,6 +268,7 @@ impl Reconciling<'_> {
                 let waiting = store.waiting(&event.event_id, stamp_id, &some).await?;
                 work.batch(waiting).await?;
             }
+            work.passed_over(holders.unreadable());
         }
         if self.mode == Mode::ForReal && work.is_whole() && !self.stop.is_cancelled() {
             // Whatever an earlier run of this event had under way has come to an end now.

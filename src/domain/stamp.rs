@@ -41,6 +41,8 @@ pub struct StampMasters {
     /// Stamps that exist and can't be read. They are set aside: no card lists them. Nothing says that they are inactive,
     /// so a card isn't complete without them; a completed card is a fact that can't be taken back.
     pub unreadable: BTreeSet<StampId>,
+    /// How many other items are listed among the stamps and are none of this event's. They are passed over.
+    pub foreign: usize,
 }
 
 impl StampMasters {
@@ -65,7 +67,7 @@ impl From<Vec<StampMaster>> for StampMasters {
     /// Masters that can all be read.
     fn from(mut readable: Vec<StampMaster>) -> Self {
         readable.sort_by(|a, b| a.place().cmp(&b.place()));
-        Self { readable, unreadable: BTreeSet::new() }
+        Self { readable, ..Self::default() }
     }
 }
 

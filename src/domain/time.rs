@@ -81,12 +81,8 @@ impl FromStr for Timestamp {
 
     /// Reads the stored form, and no other.
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let at = Self::parse_instant("timestamp", text)?;
-        if at.to_string() == text {
-            Ok(at)
-        } else {
-            Err(Malformed::new("timestamp", "the stored form is 2026-05-23T10:00:00.000Z"))
-        }
+        let at = Self::parse_instant("timestamp", text).ok().filter(|at| at.to_string() == text);
+        at.ok_or_else(|| Malformed::new("timestamp", "must be UTC with three decimals, like 2026-05-23T10:00:00.000Z"))
     }
 }
 
@@ -296,8 +292,10 @@ mod tests {
             "2026-05-23T19:00:00.000+09:00",
             "2026-05-23 10:00:00.000Z",
             "2026-05-23T23:59:60.000Z",
+            "2026-05-01",
         ] {
-            assert!(bad.parse::<Timestamp>().is_err(), "{bad}");
+            let told = bad.parse::<Timestamp>().unwrap_err().to_string();
+            assert_eq!(told, "timestamp: must be UTC with three decimals, like 2026-05-23T10:00:00.000Z", "{bad}");
         }
         assert!(Timestamp::parse_instant("startsAt", "+12026-05-23T10:00:00Z").is_err());
         for bad in ["2026-5-24", "2026-02-30", "tomorrow", "", "0000-01-01"] {

@@ -15,7 +15,9 @@ use aws_sdk_dynamodb::types::{AttributeValue, Put};
 use crate::domain::{
     counts::{Counts, Hour, Hours, Tick},
     event::Event,
+    fact::{Completed, User, UserStamp},
     ids::{EventId, StampId},
+    notice::{NoticeId, NoticeKey},
     time::TimeZone,
 };
 
@@ -23,7 +25,7 @@ use super::{
     Store, StoreError,
     fields::{Fields, number},
     guard::{Guarded, StillAs, guarded},
-    items::{self, Item, Stored, Unreadable},
+    items::{self, Entity as _, Item, Stored, Unreadable},
     keys::ItemKey,
     participants::text,
     stream::ShardId,
@@ -51,7 +53,7 @@ pub struct Tallied {
 pub struct Recount {
     /// By hour of the event's zone.
     pub hours: Hours,
-    /// Items of the whole table that can't be read; the consumer could not count them either.
+    /// Items that may be facts of the event and can't be read; the consumer could not count them either.
     pub unreadable: usize,
 }
 
@@ -131,11 +133,12 @@ impl Store {
         while let Some(page) = pages.next().await {
             for item in page?.items.unwrap_or_default() {
                 read += 1;
+                let may_count = may_count(&item, &event.event_id);
                 match items::decode(item) {
                     Ok(stored) => recount.count(stored, event),
                     Err(unreadable) => {
                         self.report(&unreadable);
-                        recount.unreadable += 1;
+                        recount.unreadable += usize::from(may_count);
                     }
                 }
             }
@@ -215,6 +218,21 @@ fn counted_of(stored: Stored, event: &Event) -> Option<Tick> {
         Stored::Fact(fact) => Tick::of(&fact).filter(|tick: &Tick| tick.event_id == event.event_id),
         _ => None,
     }
+}
+
+/// Whether an item is, as its key or else its attributes say, a fact that counts for an event, readable or not.
+fn may_count(item: &Item, event_id: &EventId) -> bool {
+    let fields = Fields::of(item);
+    let by_key = match ItemKey::parse(fields.pk(), fields.sk()) {
+        Some(
+            ItemKey::Profile { event_id: found, .. }
+            | ItemKey::Notice(NoticeId { event_id: found, key: NoticeKey::Completed | NoticeKey::Stamp(_), .. }),
+        ) => found == *event_id,
+        Some(_) | None => false,
+    };
+    let [entity_type, named] = ["entityType", "eventId"].map(|name| fields.some_text(name).ok().flatten());
+    let is_counted = entity_type.is_some_and(|found| [User::TYPE, UserStamp::TYPE, Completed::TYPE].contains(&found));
+    by_key || (is_counted && named == Some(event_id.as_str()))
 }
 
 fn partition(event_id: &EventId) -> String {

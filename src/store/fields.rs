@@ -124,8 +124,8 @@ mod tests {
             [
                 "the item P S can't be read: beat is not a whole number",
                 "the item P S can't be read: fence is missing",
-                "the item P S can't be read: updatedAt can't be read (timestamp: must be an instant with an offset, \
-                 like 2026-05-23T10:00:00+09:00)",
+                "the item P S can't be read: updatedAt can't be read (timestamp: must be UTC with three decimals, \
+                 like 2026-05-23T10:00:00.000Z)",
                 "the item P S can't be read: beat is not a map",
             ]
         );

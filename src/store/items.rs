@@ -30,7 +30,7 @@ pub use attributes::Unreadable;
 pub(super) use facts::{completed, friendship, resend, user, user_stamp};
 pub use json::storable;
 pub(super) use notice::refusal;
-pub(super) use settings::{event, event_remains, master, master_remains};
+pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, unknown};
 
 /// An item as the table client takes and gives it.
 pub type Item = HashMap<String, AttributeValue>;

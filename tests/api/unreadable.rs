@@ -243,6 +243,12 @@ async fn a_stamp_that_cannot_be_read_stays_acquired_and_holds_the_later_notices_
     taro.acquire("001").await.is(201);
     house.deliver().await;
     assert_eq!((hanako.phone().len(), taro.phone().len()), (1, 1));
+    let shown = async |person: &Person<'_>| {
+        let body = house.organiser().get(&format!("/{RALLY}/users/{}", person.id)).await.is(200).body;
+        (body["notices"].as_array().unwrap().len(), body.get("unreadable").cloned())
+    };
+    assert_eq!(shown(&hanako).await, (1, Some(json!(1))), "what is left out is counted");
+    assert_eq!(shown(&taro).await, (1, None));
     assert_eq!(notice(&house, &hanako, 0).await, ("held".to_owned(), "unreadable".to_owned()));
 
     house.edit(fact(&hanako, "STAMP#001"), "acquiredAt", Some(stored)).await;
@@ -301,4 +307,19 @@ async fn a_registration_that_cannot_be_read_keeps_no_one_from_acquiring() {
     hanako.acquire("001").await.is(201);
     let csv = house.organiser().get(&format!("/{RALLY}/users")).await.is(200);
     assert_eq!((csv.body["users"].as_array().unwrap().len(), &csv.body["unreadable"]), (0, &json!(1)));
+}
+
+#[tokio::test]
+async fn a_foreign_item_among_the_stamps_is_counted_by_the_list_that_passes_it_over() {
+    let house = House::open("foreign item among the stamps").await;
+    let put = house.clients.table.put_item().table_name("line-event");
+    let put = put.item("PK", text("NOTE")).item("SK", text("1")).item("entityType", text("NOTE"));
+    let put = put.item("GSI1PK", text(&format!("EVENT#{RALLY}#STAMP_MASTERS"))).item("GSI1SK", text("001"));
+    put.send().await.unwrap();
+    let listed = house.organiser().get(&format!("/{RALLY}/stamps")).await.is(200);
+    assert_eq!((listed.body["stamps"].as_array().unwrap().len(), listed.body["unreadable"].as_i64()), (2, Some(1)));
+    let hanako = house.hanako();
+    hanako.acquire("001").await.is(201);
+    hanako.acquire("002").await.is(201);
+    assert_eq!(hanako.card().await.is(200).body["completed"], true, "it is no stamp");
 }

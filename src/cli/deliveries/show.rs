@@ -6,6 +6,7 @@ use anyhow::bail;
 use futures_util::try_join;
 
 use super::words::{printable, subject, tried, why};
+use crate::cli::counted::counted;
 use crate::domain::{
     delivery_state::{self, DeliveryState, NoticeLine, Sent},
     event::Event,
@@ -29,6 +30,14 @@ pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &m
         let unknown = "whether they are a friend of the account isn't known: no follow or unfollow was seen, and to \
                        somebody who never added it LINE shows nothing";
         writeln!(out, "{unknown}")?;
+    }
+    if !facts.unreadable.is_empty() {
+        let left_out = counted(
+            facts.unreadable.len(),
+            "fact can't be read and is left out, with its notice",
+            "facts can't be read and are left out, with their notices",
+        );
+        writeln!(out, "{left_out}: `stamp-rally table check --event {}` says why", event.event_id)?;
     }
     Ok(writeln!(out, "notices: {}", notices.len())?)
 }

@@ -55,7 +55,7 @@ impl Step<Event, EventRemains> {
     pub fn registered_under(&self) -> Option<(ChannelName, IndexShards)> {
         match &self.old {
             masters::Stored::Absent => None,
-            masters::Stored::Readable(old) => Some((old.channel.clone(), old.index_shards)),
+            masters::Stored::Readable(old) => Some((old.setting.channel.clone(), old.setting.index_shards)),
             masters::Stored::Unreadable(old) => {
                 let old = &old.parts.readable;
                 let channel = old.channel.clone().unwrap_or_else(|| self.new.channel.clone());
@@ -72,9 +72,9 @@ impl<T, R> Step<T, R> {
 }
 
 impl Step<StampMaster, StampMasterRemains> {
-    /// Whether the card gets a place more: a new stamp, or one that is active again.
+    /// Whether the card gets a place more: a new stamp, or one that is active again or listed again.
     fn grows(&self) -> bool {
-        self.new.is_active && !self.counted()
+        self.new.is_active && !(self.counted() && self.old.is_listed())
     }
 
     /// Whether the card loses a place.
@@ -82,11 +82,11 @@ impl Step<StampMaster, StampMasterRemains> {
         !self.new.is_active && self.counted()
     }
 
-    /// Whether the stored stamp counts for the card; one that can't be read does.
+    /// Whether the stored stamp counts for the card, if it is listed; one that can't be read does.
     fn counted(&self) -> bool {
         match &self.old {
             masters::Stored::Absent => false,
-            masters::Stored::Readable(old) => old.is_active,
+            masters::Stored::Readable(old) => old.setting.is_active,
             masters::Stored::Unreadable(_) => true,
         }
     }
@@ -99,7 +99,7 @@ impl Plan {
         let (change, event_id) = (event_change(file), file.event_id.value.clone());
         let new = match &stored.event {
             masters::Stored::Absent => change.create(event_id.clone(), now),
-            masters::Stored::Readable(old) => change.apply(old, now),
+            masters::Stored::Readable(old) => change.apply(&old.setting, now),
             masters::Stored::Unreadable(old) => old.parts.clone().mend(change, event_id.clone(), now),
         };
         let event = event_step(stored.event, new.map_err(refused)?);
@@ -109,7 +109,7 @@ impl Plan {
             let old = named.remove(&stamp_id).unwrap_or_default();
             let new = match &old {
                 masters::Stored::Absent => change.create(event_id, stamp_id, now),
-                masters::Stored::Readable(old) => Ok(change.apply(old, now)),
+                masters::Stored::Readable(old) => Ok(change.apply(&old.setting, now)),
                 masters::Stored::Unreadable(old) => old.parts.clone().mend(change, event_id, stamp_id, now),
             };
             stamps.push(stamp_step(old, new.map_err(refused)?));
@@ -197,11 +197,7 @@ fn describe<T, R>(out: &mut fmt::Formatter<'_>, indent: &str, name: &str, step: 
 }
 
 fn event_step(old: masters::Stored<Event, EventRemains>, new: Event) -> Step<Event, EventRemains> {
-    let attributes = Attributes::of_event(&new);
-    let lines = match old.readable() {
-        Some(old) => attributes.changed_from(&Attributes::of_event(old)),
-        None => attributes.all(),
-    };
+    let lines = lines(&old, &Attributes::of_event(&new), Attributes::of_event);
     Step { old, new, lines }
 }
 
@@ -209,12 +205,23 @@ fn stamp_step(
     old: masters::Stored<StampMaster, StampMasterRemains>,
     new: StampMaster,
 ) -> Step<StampMaster, StampMasterRemains> {
-    let attributes = Attributes::of_stamp(&new);
-    let lines = match old.readable() {
-        Some(old) => attributes.changed_from(&Attributes::of_stamp(old)),
-        None => attributes.all(),
-    };
+    let lines = lines(&old, &Attributes::of_stamp(&new), Attributes::of_stamp);
     Step { old, new, lines }
+}
+
+/// What is new about a setting. One whose index keys are wrong is written, and so listed again, also where nothing else
+/// is new.
+fn lines<'a, T, R>(
+    old: &'a masters::Stored<T, R>,
+    new: &Attributes<'_>,
+    of: impl FnOnce(&'a T) -> Attributes<'a>,
+) -> Vec<String> {
+    let Some(setting) = old.readable() else { return new.all() };
+    let mut lines = new.changed_from(&of(setting));
+    if !old.is_listed() {
+        lines.push("GSI1PK, GSI1SK: missing or not those of its attributes, is listed again".to_owned());
+    }
+    lines
 }
 
 fn event_change(file: &EventFile) -> EventChange {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::attributes::Attributes;
-use crate::cli::store::event;
+use crate::cli::{counted::counted, store::event};
 use crate::domain::{event::Event, ids::EventId, stamp::StampMaster, time::Timestamp};
 use crate::store::{
     Store,
@@ -59,7 +59,12 @@ pub(super) async fn show(store: &Store, event_id: &EventId, out: &mut impl Write
     for stamp_id in &masters.unreadable {
         writeln!(out, "  stamp {stamp_id}: can't be read (`stamp-rally table check --event {event_id}` says why)")?;
     }
-    Ok(writeln!(out, "{} stamps, {} of them active", masters.readable.len(), masters.active().count())?)
+    if masters.foreign > 0 {
+        let others = counted(masters.foreign, "other item is", "other items are");
+        writeln!(out, "  {others} listed among the stamps (`stamp-rally table check --event {event_id}` says why)")?;
+    }
+    let stamps = counted(masters.readable.len(), "stamp", "stamps");
+    Ok(writeln!(out, "{stamps}, {} of them active", masters.active().count())?)
 }
 
 fn stamp(master: &StampMaster, out: &mut impl Write) -> std::io::Result<()> {

@@ -37,9 +37,10 @@ fn plan(file: &EventFile, stored: Stored) -> Plan {
 /// What is in the table after this file was applied.
 fn applied(file: &EventFile) -> Stored {
     let plan = Plan::new(file, Stored::default(), at(OLD)).unwrap();
-    let stamps = plan.stamps.into_iter().map(|step| (step.new.stamp_id.clone(), masters::Stored::Readable(step.new)));
+    let stamps =
+        plan.stamps.into_iter().map(|step| (step.new.stamp_id.clone(), masters::Stored::Readable(step.new.into())));
     Stored {
-        event: masters::Stored::Readable(plan.event.new),
+        event: masters::Stored::Readable(plan.event.new.into()),
         stamps: stamps.collect(),
         others: StampMasters::default(),
     }
@@ -52,7 +53,7 @@ fn order(plan: &Plan) -> Vec<String> {
 /// Makes a stored stamp inactive.
 fn asleep(stored: &mut Stored, stamp_id: &str) {
     let Some(masters::Stored::Readable(master)) = stored.stamps.get_mut(&stamp_id.parse().unwrap()) else { panic!() };
-    master.is_active = false;
+    master.setting.is_active = false;
 }
 
 #[test]
@@ -88,6 +89,20 @@ fn places_are_added_before_everything_else_and_taken_away_after_it() {
     assert_eq!(order(&plan), ["stamp 003", "stamp 002", "the event itself", "stamp 001"]);
     let relies: Vec<_> = plan.writes().iter().map(Write::comes_after_new_places).collect();
     assert_eq!(relies, [false, false, true, true]);
+}
+
+#[test]
+fn a_stamp_that_no_list_shows_is_listed_again_before_everything_else() {
+    let mut stored = applied(&file(&[]));
+    let Some(masters::Stored::Readable(master)) = stored.stamps.get_mut(&"002".parse().unwrap()) else { panic!() };
+    master.is_listed = false;
+    let wanted = file(&[("name = \"スタンプラリー 2026\"", "name = \"夏のラリー\"")]);
+    let plan = plan(&wanted, stored);
+    assert_eq!(order(&plan), ["stamp 002", "the event itself"]);
+    assert_eq!(plan.added().len(), 1, "the card has a place more");
+    let told = plan.to_string();
+    let line = "  stamp 002: changed\n    GSI1PK, GSI1SK: missing or not those of its attributes, is listed again\n";
+    assert!(told.ends_with(line), "{told}");
 }
 
 #[test]

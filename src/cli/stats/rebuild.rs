@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::words;
+use super::{counted, words};
 use crate::domain::{
     counts::{self, Counts, Hour, Hours},
     event::Event,
@@ -27,7 +27,8 @@ pub(super) enum Correct {
     NothingYet,
 }
 
-/// Compares, corrects what may be corrected, and tells of each hour that differs. An error if any goes on to differ.
+/// Compares, corrects what may be corrected, and tells of each hour that differs. An error if any goes on to differ, or if
+/// what may be a fact of the event can't be read.
 pub(super) async fn rebuild(
     store: &Store,
     event: &Event,
@@ -46,17 +47,14 @@ pub(super) async fn rebuild(
     }
     match (comparison.differences.len(), open) {
         (0, _) => writeln!(out, "equal: {}", comparison.in_all())?,
-        (hours, 0) => writeln!(out, "{hours} hours corrected; now equal: {}", comparison.in_all())?,
-        (_, open) => anyhow::bail!(
-            "{open} hours differ from the facts: those in motion can be corrected two hours after they ended, others \
-             when the consumer has caught up; run it again then"
-        ),
+        (hours, 0) => {
+            let hours = counted(hours, "hour", "hours");
+            writeln!(out, "{hours} corrected; now equal: {}", comparison.in_all())?;
+        }
+        _ => {}
     }
-    let unreadable = comparison.facts.unreadable;
-    anyhow::ensure!(
-        unreadable == 0,
-        "{unreadable} items of the table can't be read and were not counted: the log names them"
-    );
+    let problems = comparison.problems(open);
+    anyhow::ensure!(problems.is_empty(), problems.join("; "));
     Ok(())
 }
 
@@ -138,6 +136,26 @@ impl<'a> Comparison<'a> {
         let zone = if hour.is_of(self.event.time_zone) { "" } else { " (of another time zone)" };
         let (facts, counted) = (at(&self.facts.hours, hour), at(&self.after.hours, hour));
         format!("{}  facts {facts}, counted {counted}: {what}{zone}", hour.as_str())
+    }
+
+    /// Why the counts aren't proven right, if so many hours differ still.
+    fn problems(&self, open: usize) -> Vec<String> {
+        let differing = (open > 0).then(|| {
+            let hours = counted(open, "hour differs", "hours differ");
+            format!(
+                "{hours} from the facts: those in motion can be corrected two hours after they ended, others when the \
+                 consumer has caught up; run it again then"
+            )
+        });
+        let uncounted = (self.facts.unreadable > 0).then(|| {
+            let items = counted(self.facts.unreadable, "item", "items");
+            let event_id = &self.event.event_id;
+            format!(
+                "{items} of this event can't be read and may be facts that were not counted: `stamp-rally table check \
+                 --event {event_id}` lists what to mend"
+            )
+        });
+        differing.into_iter().chain(uncounted).collect()
     }
 
     fn in_all(&self) -> String {

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
 
 use super::pass::{pause_until, progress};
-use crate::cli::{config::Settings, service, store};
+use crate::cli::{args::from_one, config::Settings, counted::counted, service, store};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::backfill::{Backfill, Counts, Interrupted};
 
@@ -23,7 +23,7 @@ const MOST_AT_ONCE: u32 = 500;
 pub struct BackfillArgs {
     /// Items looked at in a second, of any kind; no more stamps than that are written. One index partition takes about
     /// 1,000 writes a second
-    #[arg(long, value_name = "N", default_value = "500")]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = from_one(NonZeroU32::MAX))]
     rate: NonZeroU32,
 }
 
@@ -33,7 +33,8 @@ pub async fn execute(settings: &Settings, args: BackfillArgs, out: &mut impl Wri
     store::with(settings, async |store| {
         let (mut pass, interrupted) = store.backfill(MachineClock::start()).await?;
         if let Some(Interrupted { counts, at }) = interrupted {
-            writeln!(out, "going on where a run was interrupted at {at}, after {} items", counts.looked_at)?;
+            let items = counted(counts.looked_at, "item", "items");
+            writeln!(out, "going on where a run was interrupted at {at}, after {items}")?;
         }
         let bar = progress(pass.counts().looked_at);
         let result = all(&mut pass, args.rate.get(), &bar, &shutdown).await;
@@ -75,10 +76,14 @@ fn seconds(items: u64, rate: u32) -> Duration {
 
 fn told(counts: Counts) -> String {
     let Counts { looked_at, filled, overtaken, left } = counts;
-    let done = format!("{looked_at} items looked at, {filled} stamps got their GSI2 keys");
-    let more = [(overtaken, "had them or were gone by then"), (left, "are left as they are")];
-    let more = more.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
-    std::iter::once(done).chain(more).collect::<Vec<_>>().join(", ")
+    let done = [
+        format!("{} looked at", counted(looked_at, "item", "items")),
+        counted(filled, "stamp got its GSI2 keys", "stamps got their GSI2 keys"),
+    ];
+    let overtaken =
+        (overtaken > 0).then(|| counted(overtaken, "had them or was gone by then", "had them or were gone by then"));
+    let left = (left > 0).then(|| counted(left, "is left as it is", "are left as they are"));
+    done.into_iter().chain(overtaken).chain(left).collect::<Vec<_>>().join(", ")
 }
 
 /// Most events that are named in one line.
@@ -132,6 +137,6 @@ mod tests {
         let counts = Counts { looked_at: 9, filled: 4, ..Counts::default() };
         assert_eq!(told(counts), "9 items looked at, 4 stamps got their GSI2 keys");
         let counts = Counts { overtaken: 2, left: 1, ..counts };
-        assert!(told(counts).ends_with(", 2 had them or were gone by then, 1 are left as they are"));
+        assert!(told(counts).ends_with(", 2 had them or were gone by then, 1 is left as it is"));
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::pass::{pause_until, progress};
-use crate::cli::{answer::AnswerIsNo, config::Settings, service, store};
+use crate::cli::{answer::AnswerIsNo, args::from_one, config::Settings, counted::counted, service, store};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::check::{Check, Finding, Looked};
 
@@ -27,7 +27,7 @@ pub struct CheckArgs {
     #[arg(long)]
     json: bool,
     /// Read capacity units consumed in a second: one is two items of up to 4 KB
-    #[arg(long, value_name = "N", default_value = "500")]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = from_one(NonZeroU32::MAX))]
     rate: NonZeroU32,
 }
 
@@ -46,8 +46,10 @@ pub async fn execute(settings: &Settings, args: CheckArgs, out: &mut impl Write)
             _ => {}
         }
         if found > 0 {
-            bail!(AnswerIsNo(format!(
-                "{found} items can't be read or contradict another: each is listed with its remedy"
+            bail!(AnswerIsNo(counted(
+                found,
+                "item can't be read or contradicts another: it is listed with its remedy",
+                "items can't be read or contradict another: each is listed with its remedy",
             )));
         }
         Ok(())
@@ -105,13 +107,15 @@ fn seconds(looked: Looked, rate: NonZeroU32) -> Duration {
 }
 
 fn summary(looked: Looked, found: u64) -> String {
-    let all = format!("{} items looked at, {found} found\n", looked.items);
+    let all = format!("{} looked at, {found} found\n", counted(looked.items, "item", "items"));
     match looked.without_keys {
         0 => all,
-        some => format!(
-            "{all}{some} stamps have no GSI2 keys, as the source article's: `stamp-rally table backfill` gives them \
-             theirs\n"
-        ),
+        some => {
+            let stamps = counted(some, "stamp has", "stamps have");
+            format!(
+                "{all}{stamps} no GSI2 keys, as the source article's: `stamp-rally table backfill` gives each its own\n"
+            )
+        }
     }
 }
 

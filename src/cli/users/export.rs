@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::note_unreadable;
+use super::{counted, note_unreadable};
 use crate::domain::ids::EventId;
 use crate::http::csv;
 use crate::store::listing::Users;
@@ -44,7 +44,8 @@ pub(super) async fn export(
     };
     draft.complete()?;
     note_unreadable(users.unreadable(), event_id, notes)?;
-    Ok(writeln!(notes, "{number} participants written to {}", file.display())?)
+    let participants = counted(number, "participant", "participants");
+    Ok(writeln!(notes, "{participants} written to {}", file.display())?)
 }
 
 /// A bar can't know the end: counting would take as long. So it tells how many rows there are so far; nothing where

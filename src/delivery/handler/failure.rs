@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::time::Timestamp;
 use crate::line::messaging::PushError;
-use crate::store::StoreError;
+use crate::store::{StoreError, unreadable::hashed};
 
 use super::{Call, Parts, Pass, Path, RETRY_LIMIT, Tries, pass::Verdict};
 use crate::delivery::channel::{Channel, HoldReason, retries};
@@ -132,8 +132,12 @@ fn tell(call: &Call, error: &StoreError) {
     let (event, notice) = (&call.notice.event_id, &call.notice.key);
     if matches!(error, StoreError::Broken(_)) {
         tracing::error!(event.id = %event, ?notice, error = cause, "a notice can't be worked on");
-    } else if let StoreError::Unreadable(_) = error {
-        tracing::warn!(event.id = %event, ?notice, "an item that the notice needs can't be read: the notice is held");
+    } else if let StoreError::Unreadable(unreadable) = error {
+        let [pk, sk] = [&unreadable.pk, &unreadable.sk].map(|key| hashed(key));
+        tracing::warn!(
+            event.id = %event, ?notice, item.pk = pk, item.sk = sk,
+            "an item that the notice needs can't be read: the notice is held"
+        );
     } else {
         tracing::warn!(event.id = %event, ?notice, error = cause, "the store can't answer: the notice waits");
     }

@@ -72,6 +72,11 @@ impl<'a> Work<'a> {
         self.finished && (self.counts.undecided, self.counts.unreadable) == (0, 0)
     }
 
+    /// Counts entries of a list that name no participant.
+    pub fn passed_over(&mut self, entries: usize) {
+        self.counts.unreadable += entries;
+    }
+
     pub fn into_counts(self) -> Counts {
         self.counts
     }

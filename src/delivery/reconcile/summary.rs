@@ -16,7 +16,8 @@ pub struct Counts {
     pub left: Option<Left>,
     /// Notices that were perhaps tried and may just be worked on (messages for full cards): a day later it can be told.
     pub undecided: usize,
-    /// Participants of whom something can't be read; the log tells.
+    /// Participants of whom something can't be read, and entries of the indexes that name no participant: nothing is done
+    /// about them. The log names the items.
     pub unreadable: usize,
 }
 
@@ -38,6 +39,8 @@ pub struct Reconciled {
     pub events: Vec<(EventId, Counts)>,
     /// Who may still bring what was left; `None`: the table has no stream.
     pub readers: Option<Readers>,
+    /// Events that can't be read, and so weren't looked at.
+    pub unreadable_events: usize,
     /// It was stopped before it was through.
     pub interrupted: bool,
 }

@@ -38,6 +38,16 @@ pub(super) struct Discoverer {
     retry_after: Duration,
 }
 
+/// How the stream's list knows a shard.
+pub(super) enum Listed {
+    /// Its records are gone: only as the shard before another one.
+    AsParentAlone,
+    /// Not at all.
+    Not,
+    /// With the shard before it.
+    WithParent(Option<ShardId>),
+}
+
 impl Discoverer {
     pub fn new(reader: StreamReader, consumers: Consumers, clock: Clock) -> Self {
         Self { reader, consumers, clock, pass: None, next_at: Instant::now(), pause: EVERY, retry_after: SOON }
@@ -90,17 +100,18 @@ impl Discoverer {
         }
     }
 
-    /// What the stream's list says is before a shard; `None` if the shard isn't listed.
-    pub async fn parent_of(&self, shard: &ShardId) -> Result<Option<Option<ShardId>>, StreamError> {
-        let mut after = None;
+    /// What the stream's list says of a shard.
+    pub async fn listed(&self, shard: &ShardId) -> Result<Listed, StreamError> {
+        let (mut after, mut is_parent) = (None, false);
         loop {
             let page = self.reader.shards(after.as_ref()).await?;
+            is_parent |= page.shards.iter().any(|listed| listed.parent.as_ref() == Some(shard));
             if let Some(found) = page.shards.into_iter().find(|listed| listed.id == *shard) {
-                return Ok(Some(found.parent));
+                return Ok(Listed::WithParent(found.parent));
             }
             after = page.next;
             if after.is_none() {
-                return Ok(None);
+                return Ok(if is_parent { Listed::AsParentAlone } else { Listed::Not });
             }
         }
     }

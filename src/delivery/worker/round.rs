@@ -11,7 +11,7 @@ use crate::store::{
     stream::ShardId,
 };
 
-use super::{AtWork, StreamState, Tasks};
+use super::{AtWork, StreamState, Tasks, discover::Listed};
 use crate::delivery::{
     Tally,
     lease::Plan,
@@ -125,8 +125,11 @@ impl AtWork {
     async fn replace_all(&self, plan: &mut Plan) -> Result<usize, StoreError> {
         let mut replaced = 0;
         for damaged in std::mem::take(&mut plan.replace) {
-            let parent = match self.discoverer.parent_of(&damaged.shard).await {
-                Ok(listed) => listed.unwrap_or_else(|| damaged.parent()),
+            let parent = match self.discoverer.listed(&damaged.shard).await {
+                Ok(Listed::WithParent(parent)) => parent,
+                Ok(Listed::AsParentAlone) => damaged.parent(),
+                // Nothing waits for a shard that the stream doesn't know: its item stays, and `table check` lists it.
+                Ok(Listed::Not) => continue,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(shard = %damaged.shard, error, "a shard is begun anew later: the shards can't be listed");

@@ -23,7 +23,7 @@ use crate::http::{
 use crate::line::flex::names;
 use crate::store::{
     listing::{Page, Wanted},
-    masters::{Expected, Remains, Replaced, Stored},
+    masters::{Expected, Found, Remains, Replaced, Stored},
 };
 
 use super::{
@@ -160,7 +160,7 @@ impl Setting for ChangedEvent<'_> {
         let (change, event_id, now) = (self.change.clone(), self.event_id.clone(), self.now);
         let (new, fixed) = match old {
             Stored::Absent => (change.create(event_id, now)?, None),
-            Stored::Readable(old) => {
+            Stored::Readable(Found { setting: old, .. }) => {
                 let new = change.apply(old, now)?;
                 let fixed = changed_for_good(&old.channel, old.index_shards, &new);
                 (new, fixed)

@@ -57,7 +57,7 @@ pub async fn replace<S: Setting>(
         let old = setting.read().await?;
         preconditions.check(match &old {
             Stored::Absent => Present::Nothing,
-            Stored::Readable(value) => Present::Version(S::version(value)),
+            Stored::Readable(found) => Present::Version(S::version(&found.setting)),
             Stored::Unreadable(_) => Present::Unreadable,
         })?;
         let new = setting.next(&old).await?;
@@ -93,7 +93,7 @@ mod tests {
         }
 
         async fn read(&self) -> Result<Stored<i64, ()>, ApiError> {
-            Ok(self.stored.get().map_or(Stored::Absent, Stored::Readable))
+            Ok(self.stored.get().map_or(Stored::Absent, |stored| Stored::Readable(stored.into())))
         }
 
         async fn next(&self, old: &Stored<i64, ()>) -> Result<i64, ApiError> {

@@ -95,7 +95,8 @@ pub async fn list(
         masters.readable.reverse();
     }
     let (rows, next) = page(&masters.readable, query.direction, query.limit, after.as_ref());
-    let (rows, unreadable) = (rows.iter().map(StampMasterView::of).collect(), masters.unreadable.len());
+    let unreadable = masters.unreadable.len() + masters.foreign;
+    let rows = rows.iter().map(StampMasterView::of).collect();
     query.answer("stamps", Part { rows, next, unreadable })
 }
 
@@ -188,7 +189,7 @@ impl Setting for ChangedMaster<'_> {
         let (event_id, stamp_id) = (self.event_id.clone(), self.stamp_id.clone());
         let new = match old {
             Stored::Absent => change.create(event_id, stamp_id, now)?,
-            Stored::Readable(old) => change.apply(old, now),
+            Stored::Readable(old) => change.apply(&old.setting, now),
             Stored::Unreadable(remains) => remains.parts.clone().mend(change, event_id, stamp_id, now)?,
         };
         refuse_broken_messages(self.event, old.readable(), &new)?;

@@ -1,5 +1,7 @@
 //! Participants, as organisers see them.
 
+use std::num::NonZeroUsize;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
@@ -64,6 +66,9 @@ struct ParticipantView<'a> {
     notices: Vec<NoticeLineView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     friendship: Option<FriendshipView>,
+    /// Facts that can't be read, and are left out of the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreadable: Option<NonZeroUsize>,
 }
 
 /// `GET …/{eventId}/users/{lineUserId}`: their facts, their card, what became of each notice, and whether they follow
@@ -90,6 +95,7 @@ pub async fn show(
         card: CardView::seen_by_organiser(&event_id, &who, facts.user.as_ref(), &card),
         notices: notices.iter().map(NoticeLineView::of).collect(),
         friendship: friendships.last().map(FriendshipView::of),
+        unreadable: NonZeroUsize::new(facts.unreadable.len()),
     };
     Ok(answer::json(StatusCode::OK, &view))
 }

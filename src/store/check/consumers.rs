@@ -106,7 +106,7 @@ pub(super) fn event_of(item: &Item) -> Option<EventId> {
 
 impl Check {
     pub(super) async fn fault_of_progress(&mut self, item: &Item) -> Result<Option<Fault>, StoreError> {
-        let Some(kind) = Kind::of(item) else { return Ok(None) };
+        let Some(kind) = Kind::of(item) else { return Ok(foreign(item)) };
         if let Some(fault) = kind.read(item).err().or_else(|| contradiction(kind, item)) {
             return Ok(Some(Fault::new(&fault.attribute, fault.problem, kind.remedy(item))));
         }
@@ -117,6 +117,22 @@ impl Check {
             _ => Ok(None),
         }
     }
+}
+
+/// Whether a partition is one of this program's. A newer version may keep items of other kinds there.
+fn is_ours(pk: &str) -> bool {
+    pk == completions::PARTITION || ["BACKFILL#", "CONSUMER#", "COUNTS#"].iter().any(|ours| pk.starts_with(ours))
+}
+
+/// This table is this program's alone.
+fn foreign(item: &Item) -> Option<Fault> {
+    (!is_ours(Fields::of(item).pk())).then(|| {
+        Fault::new(
+            "PK",
+            "is none of this program's, and the table holds nothing else",
+            "delete the item, unless a newer version of this program put it: then use that version",
+        )
+    })
 }
 
 /// What its key says and its attributes deny.

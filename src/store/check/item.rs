@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::store::{
     StoreError,
     fields::Fields,
-    items::{self, Item, Stored, Unreadable},
+    items::{self, Item, Setting, Stored, Unreadable},
     keys::{self, Gsi1Key, Gsi2Key, ItemKey, Shard},
 };
 
@@ -42,13 +42,16 @@ impl Check {
             Err(unreadable) => return Ok(Some(fault_of_unreadable(unreadable))),
         };
         Ok(match &stored {
-            Stored::Event(event) => gsi1(item, &event_key(event)),
+            Stored::Event(event) => setting_listed(item, event, &format!("/admin/api/events/{}", event.event_id)),
             Stored::Fact(fact) => self.fault_of_fact(item, fact).await?,
             Stored::Friendship(_) => unlisted(item),
             Stored::Other(_) => foreign(item),
             Stored::StampMaster(master) => match self.event(&master.event_id).await? {
                 Settings::Absent => Some(of_no_event(&master.event_id)),
-                Settings::Readable(_) | Settings::Unreadable => gsi1(item, &master_key(master)),
+                Settings::Readable(_) | Settings::Unreadable => {
+                    let StampMaster { event_id, stamp_id, .. } = master;
+                    setting_listed(item, master, &format!("/admin/api/events/{event_id}/stamps/{stamp_id}"))
+                }
             },
         })
     }
@@ -101,12 +104,11 @@ fn possible(event: Option<&Event>, of: impl Fn(crate::domain::event::IndexShards
     }
 }
 
-fn event_key(event: &Event) -> Gsi1Key {
-    Gsi1Key::Event { starts_at: event.window.starts_at(), event_id: event.event_id.clone() }
-}
-
-fn master_key(master: &StampMaster) -> Gsi1Key {
-    Gsi1Key::Master { event_id: master.event_id.clone(), order: master.order }
+/// A setting is listed again by any write of it.
+fn setting_listed(item: &Item, setting: &impl Setting, path: &str) -> Option<Fault> {
+    let remedy =
+        format!("`PUT {path}` with the body `{{}}`, or `event apply` of a file that names it: it is listed again");
+    gsi1(item, &setting.listed()).map(|fault| Fault { remedy, ..fault })
 }
 
 fn user_listed(item: &Item, user: &User, event: Option<&Event>) -> Option<Fault> {

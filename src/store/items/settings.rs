@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use aws_sdk_dynamodb::types::AttributeValue as Attribute;
 use serde_json::json;
 
 use crate::domain::{
@@ -15,6 +16,74 @@ use super::{
     Entity, Item,
     attributes::{Attributes, Unreadable, Writer},
 };
+
+/// A setting: an item that each change replaces whole.
+pub(in super::super) trait Setting: Entity {
+    /// Every attribute that this version of the program may write to its item; any other one is of a newer version.
+    const ATTRIBUTES: &'static [&'static str];
+
+    /// Its place in the list of its kind.
+    fn listed(&self) -> Gsi1Key;
+}
+
+/// The attributes of a setting's item that this version of the program doesn't know.
+pub(in super::super) fn unknown<T: Setting>(item: &Item) -> Item {
+    let unknown = item.iter().filter(|(name, _)| !T::ATTRIBUTES.contains(&name.as_str()));
+    unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Whether an item has the index keys that its list shows a setting by.
+pub(in super::super) fn is_listed<T: Setting>(setting: &T, item: &Item) -> bool {
+    let (key, has) = (setting.listed(), |name: &str, key: String| item.get(name) == Some(&Attribute::S(key)));
+    has("GSI1PK", key.pk()) && has("GSI1SK", key.sk())
+}
+
+impl Setting for Event {
+    const ATTRIBUTES: &'static [&'static str] = &[
+        "PK",
+        "SK",
+        "entityType",
+        "eventId",
+        "name",
+        "startsAt",
+        "endsAt",
+        "timeZone",
+        "channel",
+        "liffId",
+        "indexShards",
+        "formerIndexShards",
+        "completionMessageContent",
+        "createdAt",
+        "updatedAt",
+        "GSI1PK",
+        "GSI1SK",
+    ];
+
+    fn listed(&self) -> Gsi1Key {
+        Gsi1Key::Event { starts_at: self.window.starts_at(), event_id: self.event_id.clone() }
+    }
+}
+
+impl Setting for StampMaster {
+    const ATTRIBUTES: &'static [&'static str] = &[
+        "PK",
+        "SK",
+        "entityType",
+        "eventId",
+        "stampId",
+        "name",
+        "order",
+        "isActive",
+        "flexMessageContent",
+        "updatedAt",
+        "GSI1PK",
+        "GSI1SK",
+    ];
+
+    fn listed(&self) -> Gsi1Key {
+        Gsi1Key::Master { event_id: self.event_id.clone(), order: self.order }
+    }
+}
 
 impl Entity for Event {
     const TYPE: &'static str = "EVENT";
@@ -78,7 +147,6 @@ pub(in super::super) fn event_remains(item: Item) -> EventRemains {
 
 /// An event as its item.
 pub(in super::super) fn event(event: &Event) -> Item {
-    let listed = Gsi1Key::Event { starts_at: event.window.starts_at(), event_id: event.event_id.clone() };
     let former = Some(&event.former_index_shards).filter(|former| !former.is_empty());
     Writer::entity(event)
         .text("eventId", &event.event_id)
@@ -93,7 +161,7 @@ pub(in super::super) fn event(event: &Event) -> Item {
         .some("completionMessageContent", event.completion_message_content.as_ref(), Writer::json)
         .text("createdAt", event.created_at)
         .text("updatedAt", event.updated_at)
-        .gsi1(&listed)
+        .gsi1(&event.listed())
         .done()
 }
 
@@ -148,6 +216,6 @@ pub(in super::super) fn master(master: &StampMaster) -> Item {
         .flag("isActive", master.is_active)
         .json("flexMessageContent", &master.flex_message_content)
         .some("updatedAt", version, Writer::text)
-        .gsi1(&Gsi1Key::Master { event_id: master.event_id.clone(), order: master.order })
+        .gsi1(&master.listed())
         .done()
 }

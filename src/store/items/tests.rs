@@ -121,6 +121,24 @@ fn an_event_without_zone_and_shards_has_tokyo_and_one() {
     assert_eq!(decode(stored(json)), Ok(Stored::Event(rally())));
 }
 
+/// Else a change would carry over what it takes away.
+#[test]
+fn every_attribute_that_a_setting_is_written_with_is_known() {
+    fn is_known<T: Setting>(written: &Item) {
+        let names: BTreeSet<_> = written.keys().map(String::as_str).collect();
+        assert_eq!(names, T::ATTRIBUTES.iter().copied().collect());
+        assert_eq!(unknown::<T>(written), Item::new());
+    }
+    let full = Event {
+        liff_id: Some(LiffId::try_from("1234567890-AbcdEfgh".to_owned()).unwrap()),
+        former_index_shards: [shards(4)].into(),
+        completion_message_content: Some(json!({})),
+        ..rally()
+    };
+    is_known::<Event>(&event(&full));
+    is_known::<StampMaster>(&master(&StampMaster { updated_at: rally().updated_at, ..first_stamp() }));
+}
+
 fn first_stamp() -> StampMaster {
     StampMaster {
         event_id: "stamp-rally-202606".parse().unwrap(),

@@ -28,7 +28,7 @@ impl Index {
         }
     }
 
-    fn sort_key(self) -> &'static str {
+    pub(super) fn sort_key(self) -> &'static str {
         match self {
             Self::Gsi1 => "GSI1SK",
             Self::Gsi2 => "GSI2SK",

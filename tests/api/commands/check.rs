@@ -11,7 +11,7 @@ use super::{
     *,
 };
 
-const MAIN: &str = "line-event";
+pub(super) const MAIN: &str = "line-event";
 const CONSUMERS: &str = "line-event-consumers";
 const AT: &str = "2026-05-23T10:00:00.000Z";
 const LATER: &str = "2026-05-23T11:00:00.000Z";
@@ -36,7 +36,7 @@ impl Desk {
         Clients::at(&self.engine_url, &Pace::request()).table
     }
 
-    async fn stored(&self, table: &str, key: [&str; 2]) -> Option<Item> {
+    pub(super) async fn stored(&self, table: &str, key: [&str; 2]) -> Option<Item> {
         let [pk, sk] = key.map(|key| AttributeValue::S(key.to_owned()));
         self.client().get_item().table_name(table).key("PK", pk).key("SK", sk).send().await.unwrap().item
     }
@@ -51,7 +51,7 @@ impl Desk {
     }
 
     /// Changes an item, or makes one: `null` takes an attribute away.
-    async fn patch(&self, table: &str, key: [&str; 2], patch: &Value) {
+    pub(super) async fn patch(&self, table: &str, key: [&str; 2], patch: &Value) {
         let mut item = self.stored(table, key).await.unwrap_or_default();
         for (name, text) in ["PK", "SK"].iter().zip(key) {
             item.insert((*name).to_owned(), AttributeValue::S(text.to_owned()));
@@ -65,7 +65,7 @@ impl Desk {
         self.put(table, item).await;
     }
 
-    async fn findings(&self, event_id: Option<&str>) -> Vec<Finding> {
+    pub(super) async fn findings(&self, event_id: Option<&str>) -> Vec<Finding> {
         let mut pass = self.store().check(event_id.map(|id| id.parse().unwrap()), time("2026-06-01T00:00:00.000Z"));
         let mut findings = Vec::new();
         while !pass.is_over() {
@@ -159,6 +159,7 @@ async fn sound() -> Desk {
             }),
         ),
         ([SHARD[0], "OF-A-NEWER-VERSION"], json!({})),
+        ([COUNTS[0], "OF-A-NEWER-VERSION"], json!({})),
     ] {
         desk.patch(CONSUMERS, key, &item).await;
     }
@@ -184,7 +185,7 @@ async fn a_sound_house_has_no_findings() {
     let desk = sound().await;
     assert_eq!(desk.findings(None).await, []);
     let told = desk.run(&["table", "check"]).done();
-    assert_eq!(told, "21 items looked at, 0 found\n");
+    assert_eq!(told, "22 items looked at, 0 found\n");
     assert_eq!(desk.run(&["table", "check", "--json", "--event", ID]).done(), "");
 }
 
@@ -330,6 +331,9 @@ async fn each_item_of_the_consumers_table_that_can_not_be_read_is_found_by_its_k
         ([PENDING[0], "nobody"], json!({"id": "x"}), "SK"),
         ([PENDING[0], "lost#U1"], json!({"id": "x"}), "eventId"),
         (BACKFILL, json!({"after": {"PK": "x"}}), "after"),
+        (["JUNK", "X"], json!({}), "PK"),
+        (["JUNK", "X"], json!({"entityType": "CHATROOM"}), "PK"),
+        (["COUNTS", "HOUR#2026-05-23T19:00+09:00#arn:x#s-1"], json!({"entityType": "COUNTS"}), "PK"),
     ];
     each_is_found(&desk, CONSUMERS, &cases).await;
 }
@@ -383,6 +387,9 @@ async fn an_event_alone_is_checked_and_its_keys_are_those_of_the_log() {
     assert!(told.out.contains(&block) && told.out.ends_with(" found\n"), "{told:?}");
     let line = told.err.lines().last().unwrap();
     assert_eq!(line, "stamp-rally: 2 items can't be read or contradict another: each is listed with its remedy");
+    let one = desk.run(&["table", "check", "--event", "autumn"]).err;
+    let line = one.lines().last().unwrap();
+    assert_eq!(line, "stamp-rally: 1 item can't be read or contradicts another: it is listed with its remedy");
 }
 
 #[test]

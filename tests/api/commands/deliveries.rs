@@ -337,3 +337,30 @@ async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
         )
     );
 }
+
+#[tokio::test]
+async fn what_a_list_leaves_out_it_counts() {
+    let desk = Desk::with_rally();
+    desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
+    desk.holds(HANAKO, "001", Some(ParkedState::Held)).await;
+    desk.holds(HANAKO, "002", Some(ParkedState::Held)).await;
+    let client = Clients::at(&desk.engine_url, &Pace::request()).table;
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let update = client.update_item().table_name("line-event").key("PK", text(&format!("EVENT#{ID}#USER#{HANAKO}")));
+    let update = update.key("SK", text("STAMP#002")).update_expression("REMOVE acquiredAt");
+    update.send().await.unwrap();
+    for (sk, list) in [("1", "PUSH_HELD"), ("2", "STAMP_MASTERS")] {
+        let put = client.put_item().table_name("line-event").item("PK", text("NOTE")).item("SK", text(sk));
+        let put = put.item("entityType", text("NOTE")).item("GSI1PK", text(&format!("EVENT#{ID}#{list}")));
+        put.item("GSI1SK", text("1")).send().await.unwrap();
+    }
+
+    let held = desk.run(&["deliveries", "list", ID, "--state", "held"]).done();
+    let left_out = format!("2 more can't be read: `stamp-rally table check --event {ID}` names them\n1 held\n");
+    assert!(held.ends_with(&left_out), "{held}");
+    let shown = desk.run(&["deliveries", "show", ID, HANAKO]).done();
+    let left_out = "1 fact can't be read and is left out, with its notice: `stamp-rally table check --event";
+    assert!(shown.contains(left_out) && shown.ends_with("notices: 1\n"), "{shown}");
+    let event = desk.run(&["event", "show", ID]).done();
+    assert!(event.contains("1 other item is listed among the stamps (`stamp-rally table check"), "{event}");
+}

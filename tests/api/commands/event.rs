@@ -1,6 +1,7 @@
 //! `stamp-rally event apply|list|show`.
 
 mod messages;
+mod settings;
 
 use super::*;
 

@@ -101,6 +101,69 @@ async fn a_run_prints_how_many_it_left_to_the_readers_of_the_stream_and_from_whe
 }
 
 #[tokio::test]
+async fn a_run_over_all_events_does_the_others_and_says_that_one_could_not_be_read() {
+    let mut desk = Desk::with_rally();
+    let line = line_of(&mut desk);
+    acquired(&desk, HANAKO, None).await;
+    desk.apply(&desk.rally(&[("stamp-rally-202606\"", "autumn\"")])).done();
+    let update = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let update = update.key("PK", AttributeValue::S("EVENT#autumn".to_owned()));
+    let update = update.key("SK", AttributeValue::S("METADATA".to_owned()));
+    update.update_expression("REMOVE endsAt").send().await.unwrap();
+
+    for arguments in [&["reconcile", "--dry-run"][..], &["reconcile"]] {
+        let run = desk.run(arguments);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert_eq!(
+            run.err.lines().last(),
+            Some(
+                "stamp-rally: 1 event can't be read and was not looked at: `stamp-rally table check` names what to mend"
+            )
+        );
+        assert!(run.out.contains("stamp-rally-202606             1     "), "the other has its row: {run:?}");
+    }
+    assert_eq!(line.phone(HANAKO).unwrap().len(), 1, "the other is done");
+    desk.run(&["reconcile", "--event", ID]).done();
+}
+
+#[tokio::test]
+async fn an_entry_of_an_index_that_names_no_participant_is_counted_and_the_log_has_its_key() {
+    let mut desk = Desk::with_rally();
+    let _line = line_of(&mut desk);
+    let client = Clients::at(&desk.engine_url, &Pace::request()).table;
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    for (sk, index, partition) in
+        [("1", "GSI1", format!("EVENT#{ID}#USERS")), ("2", "GSI2", format!("EVENT#{ID}#STAMP#001"))]
+    {
+        let put = client.put_item().table_name("line-event").item("PK", text(&format!("NOTE#{HANAKO}")));
+        let put = put.item("SK", text(sk)).item("entityType", text("NOTE"));
+        let put = put.item(format!("{index}PK"), text(&partition)).item(format!("{index}SK"), text("1"));
+        put.send().await.unwrap();
+    }
+    let run = desk.run(&["reconcile"]);
+    let row = "stamp-rally-202606             0     0        0     0       0      0          0           2\n";
+    assert!(run.out.contains(row), "{run:?}");
+    assert!(run.err.contains("NOTE#~") && !run.err.contains(HANAKO), "{run:?}");
+    assert!(run.err.contains("GSI1SK") && run.err.contains("GSI2SK"), "{run:?}");
+}
+
+#[tokio::test]
+async fn the_log_has_the_key_of_the_item_for_which_a_notice_is_held() {
+    let mut desk = Desk::with_rally();
+    let line = line_of(&mut desk);
+    acquired(&desk, HANAKO, None).await;
+    let update = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let update = update.key("PK", AttributeValue::S(format!("EVENT#{ID}#STAMP#001")));
+    let update = update.key("SK", AttributeValue::S("MASTER".to_owned()));
+    update.update_expression("REMOVE isActive").send().await.unwrap();
+    let run = desk.run(&["reconcile"]);
+    assert!(run.out.contains("stamp-rally-202606             1     0        0     1 "), "it is held: {run:?}");
+    let held = run.err.lines().find(|line| line.contains("the notice is held")).unwrap();
+    assert!(held.contains(&format!("item.pk=\"EVENT#{ID}#STAMP#001\" item.sk=\"MASTER\"")), "{held}");
+    assert!(line.phone(HANAKO).unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_table_of_the_article_is_completed_filled_and_reconciled() {
     let mut desk = Desk::empty();
     let line = line_of(&mut desk);
@@ -122,7 +185,7 @@ async fn a_table_of_the_article_is_completed_filled_and_reconciled() {
 
     assert_eq!(
         desk.run(&["table", "backfill", "--rate", "1000"]).done(),
-        "5 items looked at, 1 stamps got their GSI2 keys\n"
+        "5 items looked at, 1 stamp got its GSI2 keys\n"
     );
     assert_eq!(desk.run(&["table", "backfill"]).done(), "5 items looked at, 0 stamps got their GSI2 keys\n");
     // It names no request: the article's own program wrote it, and may have sent its notice.

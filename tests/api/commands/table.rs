@@ -64,7 +64,7 @@ async fn a_backfill_before_its_event_is_applied_names_the_remedy_and_works_after
     put.item("flexMessageSent", AttributeValue::Bool(true)).send().await.unwrap();
 
     let early = desk.run(&["table", "backfill"]);
-    assert_eq!((early.code, early.out.contains("1 are left as they are")), (1, true), "{early:?}");
+    assert_eq!((early.code, early.out.contains("1 is left as it is")), (1, true), "{early:?}");
     assert_eq!(
         early.err.lines().last().unwrap(),
         format!(
@@ -73,5 +73,18 @@ async fn a_backfill_before_its_event_is_applied_names_the_remedy_and_works_after
         )
     );
     desk.apply(&desk.rally(&[])).done();
-    assert!(desk.run(&["table", "backfill"]).done().contains("1 stamps got their GSI2 keys"));
+    assert!(desk.run(&["table", "backfill"]).done().contains("1 stamp got its GSI2 keys"));
+}
+
+#[test]
+fn a_rate_of_nothing_is_refused_with_what_to_give() {
+    let desk = Desk::empty();
+    for pass in ["backfill", "check"] {
+        for rate in ["0", "-1", "fast", "4294967296"] {
+            let refused = desk.run(&["table", pass, &format!("--rate={rate}")]);
+            assert_eq!(refused.code, 2, "{refused:?}");
+            let told = format!("invalid value '{rate}' for '--rate <N>': must be a whole number from 1 to 4294967295");
+            assert!(refused.err.contains(&told), "{refused:?}");
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! Events and stamps: written, read, changed.
 
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 
 use super::{event, rally, somebody};
@@ -96,6 +99,72 @@ async fn what_a_put_leaves_out_keeps_its_value_and_null_takes_away() {
     let again = organiser.put_event("autumn", &taken.body).await.is(200);
     expected["updatedAt"] = again.body["updatedAt"].clone();
     assert_eq!(again.body.as_object().unwrap(), expected);
+}
+
+/// A setting's item: of the event, or of one of its stamps.
+fn key_of(stamp: Option<&str>) -> (String, &'static str) {
+    stamp.map_or_else(
+        || (format!("EVENT#{RALLY}"), "METADATA"),
+        |stamp| (format!("EVENT#{RALLY}#STAMP#{stamp}"), "MASTER"),
+    )
+}
+
+impl House {
+    async fn setting(&self, (pk, sk): (String, &str)) -> HashMap<String, AttributeValue> {
+        let [pk, sk] = [pk, sk.to_owned()].map(AttributeValue::S);
+        let get = self.clients.table.get_item().table_name("line-event").key("PK", pk).key("SK", sk);
+        get.send().await.unwrap().item.unwrap()
+    }
+
+    /// Puts a setting's item with some attributes more, and without some others.
+    async fn spoil(&self, key: (String, &str), more: &[(&str, AttributeValue)], without: &[&str]) {
+        let mut item = self.setting(key).await;
+        item.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        item.retain(|name, _| !without.contains(&name.as_str()));
+        self.clients.table.put_item().table_name("line-event").set_item(Some(item)).send().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_newer_version_keeps_of_a_setting_survives_a_put() {
+    let house = House::open("newer version").await;
+    let organiser = house.organiser();
+    organiser.put_event(RALLY, &json!({"liffId": "1000000001-AbcdEfgh"})).await.is(200);
+    let newer = AttributeValue::M([("kind".to_owned(), AttributeValue::S("gps".to_owned()))].into());
+    house.spoil(key_of(None), &[("pageTheme", newer.clone())], &[]).await;
+    house.spoil(key_of(Some("001")), &[("proof", newer.clone())], &[]).await;
+    // This one can't be read besides.
+    house.spoil(key_of(Some("002")), &[("proof", newer.clone())], &["isActive"]).await;
+
+    let event = organiser.put_event(RALLY, &json!({"name": "夏のラリー", "liffId": null})).await.is(200);
+    organiser.put_stamp(RALLY, "001", &json!({"name": "駅", "order": 9})).await.is(200);
+    organiser.put_stamp(RALLY, "002", &json!({"name": "港", "isActive": true})).await.is(200);
+
+    let item = house.setting(key_of(None)).await;
+    assert_eq!((item.get("pageTheme"), item.get("liffId")), (Some(&newer), None), "null takes away what is known");
+    assert_eq!((event.body.get("pageTheme"), event.body.get("liffId")), (None, None), "nothing else is answered");
+    let item = house.setting(key_of(Some("001"))).await;
+    let place = AttributeValue::S("009".to_owned());
+    assert_eq!((item.get("proof"), item.get("GSI1SK")), (Some(&newer), Some(&place)));
+    assert_eq!(house.setting(key_of(Some("002"))).await.get("proof"), Some(&newer));
+}
+
+#[tokio::test]
+async fn a_setting_that_no_list_shows_is_listed_again_by_any_put() {
+    let house = House::open("unlisted").await;
+    let organiser = house.organiser();
+    for stamp in [None, Some("001")] {
+        house.spoil(key_of(stamp), &[], &["GSI1PK", "GSI1SK"]).await;
+    }
+    let listed = async || {
+        let (events, stamps) =
+            (organiser.get("").await.is(200), organiser.get(&format!("/{RALLY}/stamps")).await.is(200));
+        [&events.body["events"], &stamps.body["stamps"]].map(|rows| rows.as_array().unwrap().len())
+    };
+    assert_eq!(listed().await, [0, 1]);
+    organiser.put_event(RALLY, &json!({})).await.is(200);
+    organiser.put_stamp(RALLY, "001", &json!({})).await.is(200);
+    assert_eq!(listed().await, [1, 2]);
 }
 
 #[tokio::test]

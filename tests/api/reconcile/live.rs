@@ -92,7 +92,7 @@ async fn a_run_takes_no_push_that_live_workers_need_all_of() {
     let refused = run(&house.delivery_at(slow), Mode::ForReal, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`delivery.pushes_per_second` is 1, and 1 others that push leave nothing of it: raise it, or stop one of them \
+        "`delivery.pushes_per_second` is 1, and what else pushes (1) leaves nothing of it: raise it, or stop one of them \
          meanwhile"
     );
     worker.stop().await;

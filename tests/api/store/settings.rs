@@ -141,6 +141,90 @@ async fn a_setting_that_cannot_be_read_is_mended_on_condition_that_it_is_unchang
     assert_eq!(desk.store.master(&rally, &second).await.unwrap(), Some(mended));
 }
 
+/// What a later version might keep of a setting.
+fn proof(kind: &str) -> AttributeValue {
+    let radii = AttributeValue::L(vec![AttributeValue::N("50".to_owned()), AttributeValue::Null(true)]);
+    AttributeValue::M([("kind".to_owned(), text(kind)), ("radii".to_owned(), radii)].into())
+}
+
+const FIRST: (&str, &str) = ("EVENT#rally#STAMP#001", "MASTER");
+
+#[tokio::test]
+async fn what_a_newer_version_keeps_of_a_setting_is_carried_over_by_one_write() {
+    let desk = Desk::open("carried over").await;
+    let event = Event { completion_message_content: Some(json!({"altText": "x"})), ..rally(1) };
+    desk.store.put_event(&event, None).await.unwrap();
+    desk.store.put_master(&master("001", 1), None).await.unwrap();
+    let colours = AttributeValue::Ss(vec!["青".to_owned(), "赤".to_owned()]);
+    desk.spoil("EVENT#rally", "METADATA", "pageTheme", Some(colours)).await;
+    let newer = desk.raw("EVENT#rally", "METADATA").await.unwrap();
+    desk.spoil(FIRST.0, FIRST.1, "proof", Some(proof("gps"))).await;
+
+    let stored = desk.store.stored_event(&event.event_id).await.unwrap();
+    let change = EventChange { completion_message_content: Some(None), ..EventChange::default() };
+    let plain = change.apply(&event, evening(0)).unwrap();
+    desk.wire();
+    assert_eq!(desk.store.put_event(&plain, stored.replaced_by(|old| old.updated_at)).await.unwrap(), Replaced::Done);
+    assert_eq!(desk.wire(), ["1 × PutItem line-event"]);
+    let item = desk.raw("EVENT#rally", "METADATA").await.unwrap();
+    assert!(item.contains_key("pageTheme"));
+    assert_eq!(item.get("pageTheme"), newer.get("pageTheme"));
+    assert_eq!(item.get("completionMessageContent"), None, "what the change takes away is gone");
+    assert_eq!(desk.store.event(&event.event_id).await.unwrap(), Some(plain));
+
+    let (rally, first) = ("rally".parse().unwrap(), "001".parse().unwrap());
+    let stored = desk.store.stored_master(&rally, &first).await.unwrap();
+    let later = StampMaster { updated_at: evening(0), ..master("001", 7) };
+    assert_eq!(desk.store.put_master(&later, stored.replaced_by(|old| old.updated_at)).await.unwrap(), Replaced::Done);
+    let item = desk.raw(FIRST.0, FIRST.1).await.unwrap();
+    assert_eq!((item.get("proof"), item.get("GSI1SK")), (Some(&proof("gps")), Some(&text("007"))));
+}
+
+/// A master with its version, one without any, and one that can't be read.
+#[tokio::test]
+async fn what_a_newer_version_writes_meanwhile_is_not_overwritten_by_what_was_read() {
+    let desk = Desk::open("carried over, race").await;
+    let (rally, first) = ("rally".parse().unwrap(), "001".parse().unwrap());
+    let wanted = StampMaster { updated_at: evening(9), ..master("001", 7) };
+    desk.store.put_master(&master("001", 1), None).await.unwrap();
+    desk.spoil(FIRST.0, FIRST.1, "proof", Some(proof("gps"))).await;
+    let sound = desk.raw(FIRST.0, FIRST.1).await.unwrap();
+    for (attribute, before, meanwhile) in [
+        ("updatedAt", Some(text(&evening(0).to_string())), Some(text(&evening(1).to_string()))),
+        ("updatedAt", None, None),
+        ("order", Some(text("one")), Some(text("one"))),
+    ] {
+        desk.put(sound.clone()).await;
+        desk.spoil(FIRST.0, FIRST.1, attribute, before.clone()).await;
+        let found = desk.store.stored_master(&rally, &first).await.unwrap();
+        desk.spoil(FIRST.0, FIRST.1, "proof", Some(proof("code"))).await;
+        desk.spoil(FIRST.0, FIRST.1, attribute, meanwhile).await;
+        let late = desk.store.put_master(&wanted, found.replaced_by(|old| old.updated_at)).await.unwrap();
+        assert_eq!(late, Replaced::LostRace, "{attribute} {before:?}");
+
+        let found = desk.store.stored_master(&rally, &first).await.unwrap();
+        let again = desk.store.put_master(&wanted, found.replaced_by(|old| old.updated_at)).await.unwrap();
+        assert_eq!(again, Replaced::Done, "{attribute} {before:?}");
+        assert_eq!(desk.store.master(&rally, &first).await.unwrap(), Some(wanted.clone()));
+        assert_eq!(desk.raw(FIRST.0, FIRST.1).await.unwrap().get("proof"), Some(&proof("code")));
+    }
+}
+
+#[tokio::test]
+async fn a_setting_whose_index_keys_are_missing_or_wrong_is_found_unlisted() {
+    let desk = Desk::open("unlisted").await;
+    let (rally, first) = ("rally".parse().unwrap(), "001".parse().unwrap());
+    desk.store.put_master(&master("001", 1), None).await.unwrap();
+    assert!(desk.store.stored_master(&rally, &first).await.unwrap().is_listed());
+    let sound = desk.raw(FIRST.0, FIRST.1).await.unwrap();
+    for (name, value) in [("GSI1PK", None), ("GSI1PK", Some(text("EVENTS"))), ("GSI1SK", Some(text("002")))] {
+        desk.put(sound.clone()).await;
+        desk.spoil(FIRST.0, FIRST.1, name, value.clone()).await;
+        let found = desk.store.stored_master(&rally, &first).await.unwrap();
+        assert!(found.readable().is_some() && !found.is_listed(), "{name} {value:?}");
+    }
+}
+
 #[tokio::test]
 async fn somebody_is_registered_also_if_a_process_wrote_them_by_an_older_copy_of_the_event() {
     let desk = Desk::open("anybody").await;

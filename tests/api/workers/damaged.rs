@@ -193,7 +193,8 @@ async fn other_items_that_can_not_be_read_are_passed_over() {
     assert!(people.iter().all(|person| person.phone() == ["Stamp 001 1/2"]));
     assert_eq!(house.pushes().await, [("200".to_owned(), 4)].into());
     let board = house.board().await;
-    assert!(board.damaged.is_empty(), "a shard that is nowhere ends: {board:?}");
+    let damaged: Vec<&str> = board.damaged.iter().map(|item| item.shard.as_str()).collect();
+    assert_eq!(damaged, ["of-nowhere"], "what the stream doesn't know is left alone");
 }
 
 /// The hours in which an event's facts were counted.
@@ -265,4 +266,23 @@ async fn a_checkpoint_that_is_none_of_the_shards_records_is_given_up_by_the_next
     assert_eq!(hanako.phone(), expected, "the second comes, the first not again");
     let checkpoint = item_of(&house, damaged.as_str()).await.reached.checkpoint.unwrap();
     assert_ne!(checkpoint.as_str(), "99999999999999999999999999999999");
+}
+
+#[tokio::test]
+async fn an_item_of_a_shard_that_the_stream_does_not_know_is_left_alone() {
+    let house = House::open("an_item_of_a_shard_that_is_none").await;
+    let hanako = house.somebody("Hanako");
+    let mut worker = house.worker();
+    worker.run_until_idle().await.unwrap();
+    put_bare(&house, "SHARD#shardId-999").await;
+    hanako.acquires("001").await;
+    for _ in 0..3 {
+        house.pass(house.settings.lease);
+        worker.run_until_idle().await.unwrap();
+    }
+    assert_eq!(hanako.phone(), ["Stamp 001 1/2"]);
+    let damaged = house.board().await.damaged;
+    assert_eq!(damaged.iter().map(|item| item.shard.as_str()).collect::<Vec<_>>(), ["shardId-999"]);
+    let handed_out = house.store.handed_out("delivery").await.unwrap();
+    assert!(!handed_out.is_empty(), "what the item may tell of is in doubt until it is deleted: {handed_out:?}");
 }
