@@ -221,9 +221,7 @@ impl Channel {
         goes_on
     }
 
-    /// We are asked to make no push for this long (within the bounds of [`Patience::bounded_wait`]).
-    ///
-    /// [`Patience::bounded_wait`]: super::Patience::bounded_wait
+    /// We are asked to make no push for this long (within the bounds of `Patience::bounded_wait`).
     pub fn wait(&self, uptime: Duration, time: Duration) {
         locked(&self.health).wait(uptime, time);
     }

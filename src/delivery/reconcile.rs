@@ -7,7 +7,7 @@
 //!
 //! | the notice | becomes |
 //! | --- | --- |
-//! | the stream can still bring its record ([`horizon`]) | left to the stream's readers, and reported |
+//! | the stream can still bring its record (`horizon`) | left to the stream's readers, and reported |
 //! | the stream never had its record | sent with the key that any other reader would use |
 //! | certainly never tried | sent, as the workers would: same keys, pace, marks, order per participant |
 //! | LINE may have accepted it | `unknown`: a person decides |
