@@ -106,7 +106,8 @@ impl Reading {
         self.next_at = if records >= FULL { now } else { now + pause };
     }
 
-    fn failed(&mut self) {
+    fn failed(&mut self, now: Timestamp) {
+        self.failing_since.get_or_insert(now);
         let pause = FIRST.saturating_mul(1 << self.failures.min(8)).min(LONGEST);
         self.failures = self.failures.saturating_add(1);
         self.next_at = Instant::now() + pause;
@@ -144,9 +145,6 @@ impl Shard {
 
     /// Takes in a page, or does what its failure asks for.
     pub(super) fn take_in(&mut self, context: &Context, (iterator, page): Page) {
-        if page.is_err() {
-            self.reading.failing_since.get_or_insert(context.clock.now());
-        }
         match page {
             Ok(page) => {
                 (self.reading.iterator, self.reading.from_the_horizon) = (page.next, false);
@@ -171,7 +169,7 @@ impl Shard {
                 self.window = Window::after(None);
                 self.written.forget_checkpoint();
                 self.reading.from_the_horizon = true;
-                self.reading.failed();
+                self.reading.failed(context.clock.now());
             }
             Err(StreamError::ShardGone) => {
                 tracing::error!(shard = %self.id(), "the shard is gone: what of it was unread is lost to the stream");
@@ -182,13 +180,13 @@ impl Shard {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(shard = %self.id(), error, "the shard can't be read now");
                 self.reading.iterator = iterator;
-                self.reading.failed();
+                self.reading.failed(context.clock.now());
             }
             Err(StreamError::Trimmed) => {
                 tracing::error!(shard = %self.id(), "records were trimmed unread: run `stamp-rally reconcile`");
                 self.cut_off();
                 (self.reading.iterator, self.reading.from_the_horizon) = (None, true);
-                self.reading.failed();
+                self.reading.failed(context.clock.now());
             }
         }
         self.standing.tell_crowded(!self.ended && !self.has_room());
@@ -227,5 +225,22 @@ impl Shard {
         let doubtful = self.coverage.is_doubtful(at);
         let call = Call { notice, since, doubtful, path, standing: self.standing.clone() };
         self.lanes.push(Job { ticket, at, call });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_time_without_a_page_counts_from_the_first_failure_until_a_page_comes() {
+        let at = |seconds: i64| Timestamp::EPOCH.plus_millis(seconds * 1_000);
+        let mut reading = Reading::begin(at(0));
+        assert_eq!(reading.failing_for(at(60)), Duration::ZERO);
+        reading.failed(at(100));
+        reading.failed(at(130));
+        assert_eq!(reading.failing_for(at(400)), Duration::from_mins(5));
+        reading.came(0, Duration::from_millis(250));
+        assert_eq!(reading.failing_for(at(500)), Duration::ZERO);
     }
 }

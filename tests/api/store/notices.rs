@@ -14,7 +14,7 @@ use stamp_rally::{
 
 use super::{
     super::proxy::{Fault, Often},
-    Desk, claim, evening, hanako,
+    Desk, claim, evening, hanako, text,
 };
 
 fn first() -> StampId {
@@ -58,6 +58,23 @@ async fn a_notice_is_marked_sent_once_by_one_update() {
     assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-2")).await.unwrap(), Marked::Before);
     assert_eq!(desk.wire(), ["2 × UpdateItem line-event"]);
     let sent = NoticeStatus::Sent { at: Some(evening(1)), request_id: Some("line-1".to_owned()) };
+    assert_eq!(desk.status().await, sent);
+}
+
+#[tokio::test]
+async fn a_mark_mends_what_was_spoilt_while_the_message_was_pushed_and_is_written_once() {
+    let desk = Desk::with_a_stamp("spoilt while it was pushed").await;
+    let partition = format!("EVENT#rally#USER#{}", hanako());
+    let spoilt = || desk.spoil(&partition, "STAMP#001", "flexMessageSent", Some(text("false")));
+    spoilt().await;
+    assert_eq!(
+        desk.store.note_attempt(&notice(), evening(1)).await.unwrap(),
+        Marked::Now,
+        "the attempt is not forgotten"
+    );
+    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-1")).await.unwrap(), Marked::Now);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(3), Some("line-2")).await.unwrap(), Marked::Before);
+    let sent = NoticeStatus::Sent { at: Some(evening(2)), request_id: Some("line-1".to_owned()) };
     assert_eq!(desk.status().await, sent);
 }
 
