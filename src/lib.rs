@@ -36,3 +36,5 @@ pub mod store;
 
 #[cfg(test)]
 mod rooms;
+#[cfg(test)]
+mod stub;

@@ -45,7 +45,12 @@ fn every_room_uses_only_the_rooms_it_may() {
                 "{file}: write one `use crate::room::…` a room, so that this test can read it"
             );
             for used in used_rooms(&text) {
-                assert!(used == room || allowed.contains(&used), "{file}: `{room}` must not use `crate::{used}`");
+                // The stub server of all unit tests, which isn't compiled without them.
+                let is_open_to_all = used == "stub";
+                assert!(
+                    is_open_to_all || used == room || allowed.contains(&used),
+                    "{file}: `{room}` must not use `crate::{used}`"
+                );
             }
         }
     }

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn every_row_of_the_table_of_verdicts_is_printed_with_file_path_and_limit() {
         let folder = tempfile::tempdir().unwrap();
-        for (number, row) in flex::verdicts::all().iter().enumerate() {
+        for (number, row) in flex::tests::verdicts::all().iter().enumerate() {
             let file = folder.path().join(format!("{number}.json"));
             fs::write(&file, row.message().to_string()).unwrap();
             let (out, result) = checked(std::slice::from_ref(&file));
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_file_in_another_encoding_is_named_and_a_byte_order_mark_is_none() {
         let folder = tempfile::tempdir().unwrap();
-        let message = &flex::verdicts::all()[0].message().to_string();
+        let message = &flex::tests::verdicts::all()[0].message().to_string();
         let marked = folder.path().join("marked.json");
         fs::write(&marked, format!("\u{feff}{message}")).unwrap();
         let wide = folder.path().join("wide.json");

@@ -1,21 +1,20 @@
 //! The embedded DynamoDB engine: the crate `dynoxide-rs` behind HTTP, on a thread of its own.
 //!
 //! The SDK talks to it as it talks to AWS, through a socket. A request runs synchronously on the thread that got it
-//! (`SQLite` behind one lock), so the engine has its own runtime: in one of the server's it would hold up everybody.
+//! (`SQLite` behind one lock), so the engine has its own runtime: in one of the server's it would hold up every request.
 //!
 //! It differs from AWS where a stream reader could get used to it: one shard that never closes, positions that never
 //! expire, records of writes that change nothing, no throttling. Code is written for AWS; tests of those things need
 //! other means.
 
 mod data;
+mod error;
 
 #[cfg(test)]
 mod tests;
 
 use std::{
-    io,
     net::{SocketAddr, TcpListener},
-    path::PathBuf,
     sync::mpsc::{self, RecvTimeoutError},
     thread::{self, JoinHandle},
     time::{Duration, SystemTime},
@@ -28,7 +27,9 @@ use tokio::{
 };
 
 use data::Data;
-pub use data::Swept;
+pub use data::{Storage, Swept};
+pub use error::EngineError;
+use error::{STOP_TIMEOUT, no};
 
 /// Between two sweeps for expired items and old records.
 const SWEEP_EVERY: Duration = Duration::from_mins(1);
@@ -37,50 +38,7 @@ const SWEEP_EVERY: Duration = Duration::from_mins(1);
 /// its connection is dropped. Requests take milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long [`Engine::stop`] waits for the thread in all.
-const STOP_LIMIT: Duration = Duration::from_secs(5);
-
-/// Where the engine keeps its tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Storage {
-    /// In this file, made if it is not there (its folder too). Tables, items, streams and positions in them survive a
-    /// restart. One engine at a time.
-    File(PathBuf),
-    /// In memory, until the engine stops.
-    Memory,
-}
-
-/// Why the engine does not run.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// The file can't be used as a database: damaged, from a newer version, or our index on it was refused.
-    #[error("{path} can't be opened as the data of the embedded DynamoDB engine")]
-    Data {
-        /// The file, or where the memory is.
-        path: String,
-        /// What the engine or `SQLite` says.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// Another process (or another engine of this one) has the file open.
-    #[error("{} is in use by another stamp-rally: stop it, or choose another folder by `stamp-rally dev --data DIR`", .0.display())]
-    InUse(PathBuf),
-    /// The machine refused a file, a socket or a thread.
-    #[error("the embedded DynamoDB engine got no {what}")]
-    Machine {
-        /// What was asked for.
-        what: String,
-        /// What the machine says.
-        source: io::Error,
-    },
-    /// The thread has ended by itself.
-    #[error("the embedded DynamoDB engine has ended")]
-    Stopped,
-    /// The engine did not stop in time and is left behind; its file stays locked until the process ends.
-    #[error("the embedded DynamoDB engine did not stop within {} s", STOP_LIMIT.as_secs())]
-    StillRunning,
-}
-
-/// A running engine. It stops when it is dropped, but only [`Engine::stop`] tells how that went.
+/// A running engine. It stops when it is dropped, but only [`Engine::stop`] returns how that went.
 #[derive(Debug)]
 pub struct Engine {
     address: SocketAddr,
@@ -90,7 +48,7 @@ pub struct Engine {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Somebody wants a sweep now.
+/// A sweep that is wanted now.
 struct Sweep {
     now: SystemTime,
     done: mpsc::SyncSender<Result<Swept, EngineError>>,
@@ -108,7 +66,7 @@ impl Engine {
             .name("dynamodb-engine".to_owned())
             .spawn(move || {
                 live(listener, &storage, &ready, stopped, wanted);
-                // Nobody may be waiting any more.
+                // The engine may have been given up.
                 let _ = end.send(());
             })
             .map_err(|source| no("thread", source))?;
@@ -116,13 +74,13 @@ impl Engine {
         Ok(Self { address, sweeps, stop: Some(stop), ended, thread: Some(thread) })
     }
 
-    /// Where the SDK finds it: `http://127.0.0.1:41234`, say.
+    /// Returns where the SDK finds it: `http://127.0.0.1:41234`, say.
     #[must_use]
     pub fn endpoint_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Whether its thread still runs: it answers, if not at once.
+    /// Returns whether its thread still runs: it answers, if not at once.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
@@ -140,19 +98,19 @@ impl Engine {
 
     /// Stops it: no new connections, what runs may finish (1 s), the file is complete and free for others.
     ///
-    /// Blocks for some milliseconds, at most 5 s. Answers that are under way to somebody on the calling thread's own
-    /// runtime don't get read meanwhile.
+    /// Blocks for some milliseconds, at most 5 s. Answers that are on their way to the calling thread's own runtime
+    /// aren't read meanwhile.
     pub fn stop(mut self) -> Result<(), EngineError> {
         self.end()
     }
 
     fn end(&mut self) -> Result<(), EngineError> {
         let (Some(stop), Some(thread)) = (self.stop.take(), self.thread.take()) else { return Ok(()) };
-        // An error here means that it has ended already; the join tells.
+        // An error here means that it has ended already; the join shows how.
         let _ = stop.send(());
-        match self.ended.recv_timeout(STOP_LIMIT) {
+        match self.ended.recv_timeout(STOP_TIMEOUT) {
             Err(RecvTimeoutError::Timeout) => Err(EngineError::StillRunning),
-            // Disconnected: it panicked, and the join tells that.
+            // Disconnected: it panicked, which the join shows.
             Ok(()) | Err(RecvTimeoutError::Disconnected) => thread.join().map_err(|_| EngineError::Stopped),
         }
     }
@@ -164,10 +122,6 @@ impl Drop for Engine {
             tracing::warn!(error = %error, "the embedded engine did not end well");
         }
     }
-}
-
-fn no(what: &str, source: io::Error) -> EngineError {
-    EngineError::Machine { what: what.to_owned(), source }
 }
 
 /// The whole life of the engine's thread. Whatever opened the data drops it at the end: connections (with the
@@ -202,7 +156,7 @@ fn live(
             }
         }
     });
-    // Connections that still wait for the rest of a request end here, and let go of the database.
+    // Connections that still wait for the rest of a request end here, and drop the database.
     drop(runtime);
 }
 

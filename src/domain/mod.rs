@@ -12,6 +12,8 @@ pub mod event;
 pub mod fact;
 pub mod ids;
 pub mod json;
+#[cfg(any(test, feature = "dev"))]
+pub mod manual_clock;
 pub mod notice;
 pub mod resend;
 pub mod stamp;

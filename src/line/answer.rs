@@ -3,7 +3,7 @@
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
-use super::RetryAfter;
+use super::retry_after::RetryAfter;
 use crate::domain::json::Plain;
 
 /// The header that every answer of LINE's has: an id of the request, made by LINE (Messaging API reference and LINE
@@ -32,7 +32,7 @@ pub(super) enum CallError {
     NotLine {
         /// The status.
         status: u16,
-        /// How long its sender asks to be left alone.
+        /// How long its sender asks to wait.
         retry_after: Option<RetryAfter>,
     },
     /// A status other than 2xx.
@@ -42,7 +42,7 @@ pub(super) enum CallError {
         status: u16,
         /// LINE's words.
         said: String,
-        /// How long LINE asks to be left alone.
+        /// How long LINE asks to wait.
         retry_after: Option<RetryAfter>,
     },
     /// The body is longer than anything LINE documents.
@@ -54,12 +54,12 @@ pub(super) enum CallError {
 }
 
 impl CallError {
-    /// Whether it is certain that LINE saw nothing of the request.
+    /// Returns whether it is certain that LINE saw nothing of the request.
     pub(super) fn never_left(&self) -> bool {
         matches!(self, Self::Transport(error) if error.is_connect() || error.is_builder())
     }
 
-    /// How long the sender of the answer asks to be left alone.
+    /// Returns how long the sender of the answer asks to wait.
     pub(super) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::NotLine { retry_after, .. } | Self::Status { retry_after, .. } => *retry_after,
@@ -86,26 +86,27 @@ impl Answer {
         Err(CallError::NotLine { status: answer.status(), retry_after: answer.retry_after() })
     }
 
-    /// The same for an answer that proves itself by what it holds, whoever sent it.
+    /// Sends the request for an answer that proves itself by what it holds, whether LINE sent it or not.
     pub(super) async fn of_any_sender(request: RequestBuilder) -> Result<Self, CallError> {
         request.send().await.map(Self).map_err(CallError::Transport)
     }
 
+    /// Returns the status.
     pub(super) fn status(&self) -> u16 {
         self.0.status().as_u16()
     }
 
-    /// A header that is text.
+    /// Returns a header that is text.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         self.0.headers().get(name)?.to_str().ok().map(str::to_owned)
     }
 
-    /// How long its sender asks to be left alone, if it says so in a way that can be read.
+    /// Returns how long its sender asks to wait, if it says so in a way that can be read.
     pub(super) fn retry_after(&self) -> Option<RetryAfter> {
         RetryAfter::read(&self.header("retry-after")?)
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     pub(super) async fn body(mut self) -> Result<Vec<u8>, CallError> {
         let mut body = Vec::new();
         while let Some(chunk) = self.0.chunk().await.map_err(CallError::Transport)? {
@@ -117,7 +118,7 @@ impl Answer {
         Ok(body)
     }
 
-    /// The body as a JSON object, whatever the status.
+    /// Reads the body as a JSON object, whatever the status.
     pub(super) async fn object(self) -> Result<Map<String, Value>, CallError> {
         let body = self.body().await?;
         // serde's own error may quote the body, which may hold a token.
@@ -127,7 +128,7 @@ impl Answer {
         }
     }
 
-    /// The body of a 2xx as a JSON object.
+    /// Reads the body of a 2xx as a JSON object.
     pub(super) async fn success(self) -> Result<Map<String, Value>, CallError> {
         match self.status() {
             200..=299 => self.object().await,
@@ -138,7 +139,7 @@ impl Answer {
         }
     }
 
-    /// LINE's words, at most 500 characters; empty where there are none.
+    /// Reads LINE's words, at most 500 characters; empty where there are none.
     pub(super) async fn said(self) -> String {
         let said = self.object().await.map(|object| words(&object)).unwrap_or_default();
         said.chars().take(LONGEST_WORDS).collect()

@@ -14,8 +14,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use super::{
-    Platform,
     answer::{Answer, CallError},
+    platform::Platform,
 };
 use crate::domain::time::Clock;
 
@@ -46,7 +46,7 @@ struct Inner {
     platform: Platform,
     access: Access,
     clock: Clock,
-    /// Held by the one who issues.
+    /// Locked by the caller that issues one.
     issuing: tokio::sync::Mutex<()>,
     held: Mutex<Held>,
 }
@@ -54,7 +54,7 @@ struct Inner {
 #[derive(Default)]
 struct Held {
     issued: Option<Issued>,
-    /// How many calls have ended, well or not: who waited for one shares its failure.
+    /// How many calls have ended, well or not: callers that waited for one share its failure.
     calls: u64,
     failure: Option<NoToken>,
 }
@@ -93,8 +93,8 @@ impl ChannelToken {
         }))
     }
 
-    /// The token to use now. However many ask at once, one call issues it; who waited for a call
-    /// that failed doesn't make another.
+    /// Returns the token to use now. However many callers ask at once, one issues it; those that waited for
+    /// one that failed don't issue another.
     pub(super) async fn current(&self) -> Result<Bearer, NoToken> {
         let (messaging_channel_id, secret) = match &self.0.access {
             Access::LongLived(token) => return bearer(token.expose_secret(), 0),
@@ -113,7 +113,7 @@ impl ChannelToken {
         self.held().keep(issued, asked_at)
     }
 
-    /// Whether a refused token can be replaced by another.
+    /// Returns whether a refused token can be replaced by another.
     pub(super) fn renews(&self) -> bool {
         matches!(self.0.access, Access::Stateless { .. })
     }
@@ -140,13 +140,13 @@ impl ChannelToken {
 }
 
 impl Held {
-    /// The token if it is still good, else the number of calls that have ended.
+    /// Returns the token if it is still good, else the number of calls that have ended.
     fn fresh(&self, now: Duration) -> Result<Bearer, u64> {
         let fresh = self.issued.as_ref().filter(|issued| now < issued.until);
         fresh.map(|issued| issued.bearer.clone()).ok_or(self.calls)
     }
 
-    /// What a call brought that ended after `seen`; `None`: make one.
+    /// Returns what a call brought that ended after `seen`; `None`: make one.
     fn since(&self, seen: u64, now: Duration) -> Option<Result<Bearer, NoToken>> {
         match self.fresh(now) {
             Ok(bearer) => Some(Ok(bearer)),
@@ -165,7 +165,7 @@ impl Held {
     }
 }
 
-/// The token and how long to use it: a minute less than it lives, or half of a very short life.
+/// Returns the token and how long to use it: a minute less than it lives, or half of a very short life.
 fn token(issued: &Map<String, Value>, serial: u64) -> Result<(Bearer, Duration), NoToken> {
     let Some(token) = issued.get("access_token").and_then(Value::as_str).filter(|token| !token.is_empty()) else {
         return Err(CallError::Form("no access_token").into());

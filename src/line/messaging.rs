@@ -8,9 +8,11 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    Access, Cause, LineError, Platform, RetryAfter,
     answer::{Answer, CallError, REQUEST_ID},
-    channel_token::{Bearer, ChannelToken, NoToken},
+    channel_token::{Access, Bearer, ChannelToken, NoToken},
+    error::{Cause, LineError},
+    platform::Platform,
+    retry_after::RetryAfter,
 };
 use crate::domain::{ids::LineUserId, time::Clock};
 
@@ -29,7 +31,7 @@ pub struct Messenger {
     token: ChannelToken,
 }
 
-/// A push that LINE accepted. Whether somebody sees it depends on their friendship with the account.
+/// A push that LINE accepted. Whether it is shown depends on the participant's friendship with the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// LINE's id of the accepted request: `x-line-request-id`, after a 409 `x-line-accepted-request-id`.
@@ -41,7 +43,7 @@ pub struct Accepted {
 /// Why a push wasn't accepted for certain, by what delivery can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// 5xx, an answer that isn't LINE's, a time-out after the request may have left, a lost connection: LINE may have
+    /// 5xx, an answer that isn't LINE's, a timeout after the request may have left, a lost connection: LINE may have
     /// accepted it. Again with the same key.
     #[error("LINE may have accepted the message")]
     Ambiguous {
@@ -89,7 +91,7 @@ pub enum PushError {
 }
 
 impl PushError {
-    /// How long we are asked to wait before the push is made again.
+    /// Returns how long we are asked to wait before the push is made again.
     #[must_use]
     pub fn retry_after(&self) -> Option<RetryAfter> {
         match self {
@@ -111,13 +113,13 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Whether nothing is left.
+    /// Returns whether nothing is left.
     #[must_use]
     pub fn is_used_up(self) -> bool {
         self.left() == Some(0)
     }
 
-    /// How many are left; `None` without a limit.
+    /// Returns how many are left; `None` without a limit.
     #[must_use]
     pub fn left(self) -> Option<u32> {
         self.limit.map(|limit| u32::try_from(limit.saturating_sub(self.used)).unwrap_or(u32::MAX))
@@ -131,16 +133,16 @@ struct Push<'a> {
 }
 
 impl Messenger {
-    /// The messenger of a channel.
+    /// Returns the messenger of a channel.
     #[must_use]
     pub fn new(platform: Platform, access: Access, clock: Clock) -> Self {
         Self { token: ChannelToken::new(platform.clone(), access, clock), platform }
     }
 
-    /// Sends one message to one person.
+    /// Sends one message to one participant.
     ///
     /// `retry_key` goes with the very first attempt: LINE remembers it for 24 hours, and while it
-    /// does, the same push can be repeated without reaching anybody twice (LINE: "Retrying an API
+    /// does, the same push can be repeated without reaching the participant twice (LINE: "Retrying an API
     /// request"). A refused token is replaced once.
     pub async fn push(&self, to: &LineUserId, message: &Value, retry_key: Uuid) -> Result<Accepted, PushError> {
         let body = serde_json::to_vec(&Push { to, messages: [message] })
@@ -161,7 +163,7 @@ impl Messenger {
         self.token.forget();
     }
 
-    /// The month's limit and what is used of it. A refused token is replaced once.
+    /// Returns the month's limit and what is used of it. A refused token is replaced once.
     pub async fn quota(&self) -> Result<Quota, LineError> {
         let quota = self.read("the quota", QUOTA).await?;
         let consumption = self.read("the quota's consumption", CONSUMPTION).await?;
@@ -200,7 +202,7 @@ impl Messenger {
     }
 }
 
-/// What LINE's answer to a push means (LINE: "Retrying an API request", "Status codes").
+/// Returns what LINE's answer to a push means (LINE: "Retrying an API request", "Status codes").
 async fn outcome(answer: Answer) -> Result<Accepted, PushError> {
     let retry_after = answer.retry_after();
     match answer.status() {

@@ -1,4 +1,4 @@
-//! `Retry-After`: how long the sender of an answer asks to be left alone (RFC 9110, section 10.2.3).
+//! `Retry-After`: how long the sender of an answer asks to wait (RFC 9110, section 10.2.3).
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -14,7 +14,7 @@ use crate::domain::{
     time::Timestamp,
 };
 
-/// A body that isn't a JSON object: whoever signed it, it isn't a webhook.
+/// A body that isn't a JSON object: it isn't a webhook, even if it is signed.
 #[derive(Debug, thiserror::Error)]
 #[error("not a webhook: the body isn't a JSON object with events")]
 pub struct NotAWebhook;
@@ -22,29 +22,29 @@ pub struct NotAWebhook;
 /// One webhook event, as far as we act on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookEvent {
-    /// Somebody added the Official Account as a friend, or unblocked it.
+    /// A user added the Official Account as a friend, or unblocked it.
     Follow {
-        /// Who.
+        /// The user.
         line_user_id: LineUserId,
         /// When, also on redelivery.
         at: Timestamp,
-        /// The same on redelivery: what twice comes is told by it.
+        /// The same on redelivery: by it a webhook event that comes twice is recognised.
         id: WebhookEventId,
     },
     /// Anything else: types we don't act on or don't know yet, groups and rooms, what can't be read.
     Other,
-    /// Somebody blocked the Official Account.
+    /// A user blocked the Official Account.
     Unfollow {
-        /// Who.
+        /// The user.
         line_user_id: LineUserId,
         /// When, also on redelivery.
         at: Timestamp,
-        /// The same on redelivery: what twice comes is told by it.
+        /// The same on redelivery: by it a webhook event that comes twice is recognised.
         id: WebhookEventId,
     },
 }
 
-/// Whether one of the channel secrets signed these very bytes (LINE: "Verify webhook signature":
+/// Returns whether one of the channel secrets signed these very bytes (LINE: "Verify webhook signature":
 /// base64, standard alphabet with padding, of the HMAC-SHA256 of the raw body). Constant time;
 /// an empty secret signs nothing.
 pub fn is_signed<'a>(body: &[u8], signature: &str, secrets: impl Iterator<Item = &'a SecretString>) -> bool {
@@ -74,7 +74,7 @@ pub fn read(body: &[u8]) -> Result<Vec<WebhookEvent>, NotAWebhook> {
     Ok(events.into_iter().map(|event| acted_on(event).unwrap_or(WebhookEvent::Other)).collect())
 }
 
-/// The members of an object, each unread until it is asked for: a value that nobody asks for can't be wrong.
+/// The members of an object, each unread until it is asked for: a value that isn't asked for can't be wrong.
 type Members<'a> = HashMap<String, &'a RawValue>;
 
 fn member<'a, T: Deserialize<'a>>(members: &Members<'a>, name: &str) -> Option<T> {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn several_people_follow_and_unfollow_in_one_body() {
+    fn several_users_follow_and_unfollow_in_one_body() {
         let read = read_events(&json!([
             event("follow", HANAKO, "01HXXXXXXXXXXXXXXXXXXXXXX1"),
             event("unfollow", TARO, "01HXXXXXXXXXXXXXXXXXXXXXX2"),

@@ -198,7 +198,8 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::store::{StoreError, canned::Canned};
+    use crate::store::StoreError;
+    use crate::stub::{Reply, Stub};
 
     /// As in real life, but nobody has time.
     fn hasty(budget: &'static str) -> Pace {
@@ -212,16 +213,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_accepts_and_never_answers_holds_nobody_beyond_the_limit() {
-        // The machine accepts for a listener that nobody asks.
-        let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = format!("http://{}", deaf.local_addr().unwrap());
+        let deaf = Stub::start(|_| Reply::Hang);
         let pace = Pace {
             item_attempt: Duration::from_millis(80),
             stream_attempt: Duration::from_millis(80),
             operation: Duration::from_millis(200),
             ..hasty("deaf")
         };
-        let clients = Clients::at(&endpoint, &pace);
+        let clients = Clients::at(deaf.url(), &pace);
         let begin = Instant::now();
 
         let table = ask(&clients).await.unwrap_err();
@@ -234,25 +233,25 @@ mod tests {
 
     #[tokio::test]
     async fn a_passing_failure_is_repeated_until_the_answer_comes() {
-        let ill = Canned::answer(500, "{}").then(500, "{}").then(200, "{}");
-        ask(&Clients::at(ill.endpoint(), &hasty("passing"))).await.unwrap();
-        assert_eq!(ill.requests(), 3);
+        let ill = Stub::in_order(&[(500, "{}"), (500, "{}"), (200, "{}")]);
+        ask(&Clients::at(ill.url(), &hasty("passing"))).await.unwrap();
+        assert_eq!(ill.requests().len(), 3);
     }
 
     #[tokio::test]
     async fn a_worker_that_fails_for_long_leaves_the_requests_their_repetitions() {
-        let ill = Canned::answer(500, "{}");
-        let worker = Clients::at(ill.endpoint(), &hasty("long-failing-worker"));
+        let ill = Stub::in_order(&[(500, "{}")]);
+        let worker = Clients::at(ill.url(), &hasty("long-failing-worker"));
         for _ in 0..100 {
             ask(&worker).await.unwrap_err();
         }
-        let before = ill.requests();
+        let before = ill.requests().len();
         ask(&worker).await.unwrap_err();
-        assert_eq!(ill.requests() - before, 1, "the worker's budget is spent");
+        assert_eq!(ill.requests().len() - before, 1, "the worker's budget is spent");
 
-        let before = ill.requests();
-        ask(&Clients::at(ill.endpoint(), &hasty("untouched-requests"))).await.unwrap_err();
-        assert_eq!(ill.requests() - before, 3);
+        let before = ill.requests().len();
+        ask(&Clients::at(ill.url(), &hasty("untouched-requests"))).await.unwrap_err();
+        assert_eq!(ill.requests().len() - before, 3);
         assert_ne!(Pace::request().budget, Pace::worker().budget);
     }
 

@@ -113,10 +113,8 @@ mod tests {
     use aws_credential_types::credential_fn::provide_credentials_fn;
 
     use super::*;
-    use crate::store::{
-        canned::Canned,
-        client::{Clients, Pace},
-    };
+    use crate::store::client::{Clients, Pace};
+    use crate::stub::{self, Stub};
 
     /// What becomes of a failure: one word, so that a table of them can be read.
     fn word(error: &StoreError) -> &'static str {
@@ -128,8 +126,8 @@ mod tests {
         }
     }
 
-    fn clients(canned: &Canned) -> Clients {
-        Clients::at(canned.endpoint(), &Pace { attempts: 1, ..Pace::request() })
+    fn clients(stub: &Stub) -> Clients {
+        Clients::at(stub.url(), &Pace { attempts: 1, ..Pace::request() })
     }
 
     fn body(code: &str) -> String {
@@ -153,8 +151,8 @@ mod tests {
             (400, "UnrecognizedClientException", "broken"),
             (400, "SomethingNew", "broken"),
         ] {
-            let canned = Canned::answer(status, &body(code));
-            let failure = clients(&canned).table.delete_item().table_name("line-event").send().await.unwrap_err();
+            let stub = Stub::in_order(&[(status, &body(code))]);
+            let failure = clients(&stub).table.delete_item().table_name("line-event").send().await.unwrap_err();
             let error = StoreError::from(failure);
             assert_eq!(word(&error), expected, "{status} {code}");
             let causes: Vec<_> = std::iter::successors(error.source(), |&cause| cause.source()).collect();
@@ -169,26 +167,26 @@ mod tests {
             ("ThrottlingException", "unavailable"),
             ("ResourceNotFoundException", "broken"),
         ] {
-            let canned = Canned::answer(400, &body(code));
-            let failure = clients(&canned).streams.get_records().shard_iterator("here").send().await.unwrap_err();
+            let stub = Stub::in_order(&[(400, &body(code))]);
+            let failure = clients(&stub).streams.get_records().shard_iterator("here").send().await.unwrap_err();
             assert_eq!(word(&failure.into()), expected, "{code}");
         }
     }
 
     #[tokio::test]
     async fn a_page_of_a_proxy_in_between_is_not_an_answer() {
-        let canned = Canned::answer(502, "<html>Bad Gateway</html>");
-        let failure = clients(&canned).table.list_tables().send().await.unwrap_err();
+        let stub = Stub::in_order(&[(502, "<html>Bad Gateway</html>")]);
+        let failure = clients(&stub).table.list_tables().send().await.unwrap_err();
         assert_eq!(word(&failure.into()), "unavailable");
-        let canned = Canned::answer(200, "<html>Welcome to the hotel's wireless network</html>");
-        let failure = clients(&canned).table.list_tables().send().await.unwrap_err();
+        let stub = Stub::in_order(&[(200, "<html>Welcome to the hotel's wireless network</html>")]);
+        let failure = clients(&stub).table.list_tables().send().await.unwrap_err();
         assert_eq!(word(&failure.into()), "unavailable");
     }
 
     #[tokio::test]
     async fn without_credentials_a_person_has_to_look() {
-        let canned = Canned::answer(200, "{}");
-        let config = clients(&canned).table.config().to_builder();
+        let stub = Stub::in_order(&[(200, "{}")]);
+        let config = clients(&stub).table.config().to_builder();
         let nobody = provide_credentials_fn(|| async { Err(CredentialsError::not_loaded("nobody gave any")) });
         let table = aws_sdk_dynamodb::Client::from_conf(config.credentials_provider(nobody).build());
         let failure = table.list_tables().send().await.unwrap_err();
@@ -197,10 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_store_out_of_reach_is_unavailable() {
-        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = format!("http://{}", nobody.local_addr().unwrap());
-        drop(nobody);
-        let clients = Clients::at(&endpoint, &Pace { attempts: 1, ..Pace::request() });
+        let clients = Clients::at(&stub::unreachable_url(), &Pace { attempts: 1, ..Pace::request() });
         let failure = clients.table.list_tables().send().await.unwrap_err();
         assert_eq!(word(&failure.into()), "unavailable");
     }

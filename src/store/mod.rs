@@ -38,8 +38,6 @@ pub mod table;
 pub mod unreadable;
 pub mod waiting;
 
-#[cfg(test)]
-mod canned;
 mod error;
 mod fields;
 mod guard;

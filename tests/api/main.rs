@@ -12,7 +12,6 @@ mod dealing;
 mod delivery;
 mod fault_run;
 mod faults;
-mod flex;
 mod house;
 #[cfg(feature = "lambda")]
 mod lambda;

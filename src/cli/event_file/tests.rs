@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::line::flex::verdicts;
+use crate::line::flex::tests::verdicts;
 
 const RALLY: &str = r#"eventId = "harbour-walk"
 name = "港さんぽ"

@@ -1,4 +1,4 @@
-//! The engine's data, and what dynoxide leaves to the one who embeds it: an index on the records of the streams, fewer
+//! The engine's data, and what dynoxide leaves to the program that embeds it: an index on the records of the streams, fewer
 //! waits for the disk, sweeping, and one engine a file.
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 use dynoxide::Database;
 use rusqlite::Connection;
 
-use super::{EngineError, Storage, no};
+use super::error::{EngineError, no};
 
 /// AWS keeps a stream's records for 24 hours.
 const RECORDS_LIVE: Duration = Duration::from_hours(24);
@@ -23,6 +23,16 @@ const INDEXES: &str = "
         ON _stream_records(table_name, CAST(sequence_number AS INTEGER));
     CREATE INDEX IF NOT EXISTS stamp_rally_by_shard
         ON _stream_records(table_name, shard_id, CAST(sequence_number AS INTEGER));";
+
+/// Where the engine keeps its tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// In this file, made if it is not there (its folder too). Tables, items, streams and positions in them survive a
+    /// restart. One engine at a time.
+    File(PathBuf),
+    /// In memory, until the engine stops.
+    Memory,
+}
 
 /// What a sweep deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -101,7 +101,7 @@ impl Kind {
         }
     }
 
-    /// Whether the answer is somebody else's than LINE's.
+    /// Returns whether the answer is a proxy's, not LINE's.
     pub(super) fn is_of_a_proxy(self) -> bool {
         matches!(self, Self::Proxy | Self::ProxyAfterAccept)
     }
@@ -111,7 +111,7 @@ impl Kind {
     }
 }
 
-/// A request as far as a rule can tell it from others.
+/// A request as far as a rule can distinguish it from others.
 pub(super) struct Asked<'a> {
     pub(super) endpoint: Endpoint,
     pub(super) channel: Option<&'a str>,
@@ -165,7 +165,7 @@ impl Faults {
 }
 
 impl Rule {
-    /// The answer that a rule gives in place of the real one.
+    /// Returns the answer that a rule gives in place of the real one.
     pub(super) fn answer(&self) -> Answer {
         let code = self.code.unwrap_or(500);
         let answer = match &self.body {

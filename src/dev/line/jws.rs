@@ -57,7 +57,7 @@ pub(super) enum SignedWith {
     Stranger,
 }
 
-/// Whom a token speaks of.
+/// The user that a token names.
 pub(super) struct Subject<'a> {
     pub(super) user_id: &'a str,
     pub(super) name: &'a str,

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     answer::{Answer, Outcome},
+    call::Call,
     jws::{self, Defect, ISSUER},
     platform::Platform,
-    server::Call,
     switches::Wording,
     tokens,
 };

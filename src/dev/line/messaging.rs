@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::{
     answer::{Answer, Outcome},
+    call::Call,
     chance,
     endpoint::{Endpoint, profile_user},
     faults::{MONTHLY_LIMIT, RATE_LIMITED},
     ledger::{Acceptance, NewPush, Rate, TokenState, Way},
     messages,
     platform::{Channel, Platform},
-    server::Call,
     tokens,
 };
 
@@ -47,7 +47,7 @@ pub(super) fn push(platform: &Platform, call: &Call) -> Outcome {
     let sender = sender(platform, call)?;
     let body = json_body(call)?;
     let to = recipient(&body)?;
-    let messages = checked_messages(platform, &body)?;
+    let messages = checked_messages(&body)?;
     let retry_key = retry_key(call)?;
     let quota = sender.channel.now().quota;
     let acceptance = platform.ledger().accept(&NewPush {
@@ -69,7 +69,7 @@ pub(super) fn reply(platform: &Platform, call: &Call) -> Outcome {
     }
     let body = json_body(call)?;
     let token = text_member(&body, "replyToken")?;
-    let messages = checked_messages(platform, &body)?;
+    let messages = checked_messages(&body)?;
     sender.within_rate()?;
     let mut ledger = platform.ledger();
     let TokenState::Good { target } = ledger.token_state(sender.channel.name(), token, sender.now_ms)? else {
@@ -106,7 +106,7 @@ pub(super) fn validate(platform: &Platform, call: &Call) -> Outcome {
         return Err(Answer::message(400, "The X-Line-Retry-Key header is not supported for this endpoint"));
     }
     let body = json_body(call)?;
-    checked_messages(platform, &body)?;
+    checked_messages(&body)?;
     sender.within_rate()?;
     Ok(Answer::json(200, &json!({})))
 }
@@ -184,11 +184,10 @@ fn text_member<'a>(body: &'a Value, name: &str) -> Result<&'a str, Answer> {
     }
 }
 
-fn checked_messages<'a>(platform: &Platform, body: &'a Value) -> Result<&'a [Value], Answer> {
-    let unknown_members = platform.switches().settings.unknown_members;
+fn checked_messages(body: &Value) -> Result<&[Value], Answer> {
     match body.get("messages") {
         None | Some(Value::Null) => Err(messages::general(&[messages::Fault::new("May not be empty", "messages")])),
-        Some(Value::Array(found)) => messages::check(found, unknown_members).map(|()| found.as_slice()),
+        Some(Value::Array(found)) => messages::check(found).map(|()| found.as_slice()),
         Some(_) => Err(invalid_property("messages")),
     }
 }

@@ -17,7 +17,7 @@ use super::{
     ledger::Ledger,
     settings::{self, ChannelSettings, Memory, StartError},
     switches::Switches,
-    webhooks::Postman,
+    webhook_clients::WebhookClients,
 };
 
 /// One channel: its settings and what the control API changed of them.
@@ -49,7 +49,7 @@ impl Channel {
     }
 
     pub(super) fn now(&self) -> MutexGuard<'_, ChannelNow> {
-        held(&self.now)
+        locked(&self.now)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -60,7 +60,7 @@ impl Channel {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// The bot's own user id: `destination` of its webhooks.
+    /// Returns the bot's own user id: `destination` of its webhooks.
     pub(super) fn bot_id(&self) -> String {
         let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, self.settings.messaging_channel_id.as_bytes());
         format!("U{}", chance::hex(&hash.as_ref()[..16]))
@@ -71,7 +71,7 @@ impl Channel {
 pub(super) struct Platform {
     pub(super) channels: Vec<Channel>,
     pub(super) clock: Clock,
-    pub(super) postman: Postman,
+    pub(super) webhook_clients: WebhookClients,
     pub(super) token_key: hmac::Key,
     journal: Mutex<Journal>,
     keyring: Mutex<Keyring>,
@@ -103,7 +103,7 @@ impl Platform {
         Ok(Self {
             channels,
             clock: Clock::default(),
-            postman: Postman::default(),
+            webhook_clients: WebhookClients::default(),
             token_key,
             journal: Mutex::default(),
             keyring: Mutex::new(keyring),
@@ -113,22 +113,22 @@ impl Platform {
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        held(&self.ledger)
+        locked(&self.ledger)
     }
 
     pub(super) fn keyring(&self) -> MutexGuard<'_, Keyring> {
-        held(&self.keyring)
+        locked(&self.keyring)
     }
 
     pub(super) fn switches(&self) -> MutexGuard<'_, Switches> {
-        held(&self.switches)
+        locked(&self.switches)
     }
 
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
-        held(&self.journal)
+        locked(&self.journal)
     }
 
-    /// The channel of that name for the control API; the first one if no name was given.
+    /// Returns the channel of that name for the control API; the first one if no name was given.
     pub(super) fn channel(&self, name: Option<&str>) -> Result<&Channel, Answer> {
         let found = match name {
             None => self.channels.first(),
@@ -141,12 +141,12 @@ impl Platform {
         })
     }
 
-    /// The channel that owns a Login channel id.
+    /// Returns the channel that owns a Login channel id.
     pub(super) fn login_channel(&self, id: &str) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.settings.login_channel_ids.iter().any(|known| known == id))
     }
 
-    /// A new key signs from now on.
+    /// Makes a new key, which signs from now on.
     pub(super) fn rotate_keys(&self, old: OldKeys) -> Result<String, Answer> {
         let key = SigningKey::generate().map_err(|_| Answer::message(500, "no key could be made"))?;
         let kid = key.kid.clone();
@@ -155,7 +155,7 @@ impl Platform {
         Ok(kid)
     }
 
-    /// Every stateless token of the channel that was issued until now is expired.
+    /// Expires every stateless token of the channel that was issued until now.
     pub(super) fn expire_tokens(&self, channel: &Channel) -> Result<(), Answer> {
         let epoch = channel.epoch() + 1;
         self.ledger().keep_note(&epoch_note(&channel.settings.messaging_channel_id), &epoch.to_string())?;
@@ -163,7 +163,7 @@ impl Platform {
         Ok(())
     }
 
-    /// People, phones, faults, settings and counts as after a first start; keys stay good.
+    /// Users, phones, faults, settings and counts; keys stay good.
     pub(super) fn reset(&self) -> Result<(), Answer> {
         self.ledger().forget()?;
         *self.switches() = Switches::default();
@@ -176,21 +176,21 @@ impl Platform {
         Ok(())
     }
 
-    /// The name under which a person is known, for their ID tokens.
+    /// Returns the name of a user, for ID tokens.
     pub(super) fn user_name(&self, user_id: &str) -> Result<String, Answer> {
         self.ledger()
             .user_name(user_id)?
             .ok_or_else(|| Answer::message(404, &format!("no user {user_id}; POST /control/users makes one")))
     }
 
-    /// The published set, as a document.
+    /// Returns the published set, as a document.
     pub(super) fn jwks(&self) -> Value {
         self.keyring().jwks()
     }
 }
 
 /// A panic in another thread leaves nothing half done here: what must be whole is a transaction.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -211,7 +211,7 @@ fn keyring(ledger: &mut Ledger, unreadable: impl Fn(rusqlite::Error) -> StartErr
     Ok(Keyring::new(first, Vec::new()))
 }
 
-/// The key that makes stateless tokens good again after a restart.
+/// Returns the key that makes stateless tokens good again after a restart.
 fn token_key(ledger: &Ledger) -> rusqlite::Result<hmac::Key> {
     if let Some(secret) = ledger.note("token_key")? {
         return Ok(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));

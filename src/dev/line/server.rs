@@ -1,21 +1,24 @@
-//! The HTTP side: every request becomes a [`Call`], every fault happens here.
+//! The HTTP side: every request becomes a [`Call`], every fault is played here.
 
-use std::{any::Any, time::Duration};
+use std::{
+    any::Any,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use actix_web::{
     HttpRequest, HttpResponse,
     dev::Extensions,
-    http::{Method, header::HeaderMap},
     rt,
-    web::{Bytes, Data, Payload},
+    web::{Data, Payload},
 };
 
 use super::{
-    Served,
     answer::{Answer, Outcome},
+    call::Call,
     chance, control,
     endpoint::Endpoint,
-    faults::{Asked, Kind, Rule, Verdict},
+    faults::{Asked, Kind, MONTHLY_LIMIT, RATE_LIMITED, Rule, Verdict},
     journal::Entry,
     login, messaging,
     platform::Platform,
@@ -29,25 +32,12 @@ const LARGEST: usize = 2 * 1024 * 1024;
 /// What is read of a request at most, so that one that is too large gets its answer.
 const LARGEST_READ: usize = 64 * 1024 * 1024;
 
-/// One request, read whole.
-pub(super) struct Call {
-    pub(super) endpoint: Endpoint,
-    pub(super) method: Method,
-    pub(super) path: String,
-    pub(super) query: String,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
-    pub(super) request_id: String,
-}
-
-impl Call {
-    pub(super) fn content_type(&self) -> &str {
-        self.header("content-type")
-    }
-
-    fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
-    }
+/// What each worker holds. The platform is dropped first: fields are dropped in this order.
+#[derive(Clone)]
+pub(super) struct Served {
+    pub(super) platform: Arc<Platform>,
+    /// Disconnected with the last worker.
+    pub(super) _worker: mpsc::Sender<()>,
 }
 
 /// A second handle on the connection's socket: closing it is the only way to answer nothing at all.
@@ -80,9 +70,10 @@ pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Se
         return Answer::message(413, "Payload Too Large").with(REQUEST_ID, &request_id).into_response();
     };
     let platform = &served.platform;
-    let (endpoint, right_method) = Endpoint::find(http.method(), http.path());
+    let (endpoint, has_right_method) = Endpoint::find(http.method(), http.path());
     let call = Call {
         endpoint,
+        has_right_method,
         method: http.method().clone(),
         path: http.path().to_owned(),
         query: http.query_string().to_owned(),
@@ -93,7 +84,7 @@ pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Se
     if call.path == "/control" || call.path.starts_with("/control/") {
         return either(control::answer(platform, &call).await).into_response();
     }
-    match line_answer(platform, &call, right_method).await {
+    match line_answer(platform, &call).await {
         Some(answer) => answer.into_response(),
         None => hang_up(&http),
     }
@@ -101,9 +92,9 @@ pub(super) async fn receive(http: HttpRequest, payload: Payload, served: Data<Se
 
 /// What arrives as an answer, if anything: faults first, then the endpoint. Whatever a request does is done
 /// before the first `await`, so a client that leaves early can't undo it.
-async fn line_answer(platform: &Platform, call: &Call, right_method: bool) -> Option<Answer> {
+async fn line_answer(platform: &Platform, call: &Call) -> Option<Answer> {
     let Verdict { delay_ms, rule } = verdict(platform, call);
-    let (answer, silence_ms) = carry_out(platform, call, right_method, rule.as_ref());
+    let (answer, silence_ms) = carry_out(platform, call, rule.as_ref());
     note(platform, call, rule.as_ref(), answer.as_ref());
     let delay_ms = delay_ms + platform.switches().latency_ms(call.endpoint);
     if delay_ms + silence_ms > 0 {
@@ -114,15 +105,15 @@ async fn line_answer(platform: &Platform, call: &Call, right_method: bool) -> Op
 
 /// The answer (`None`: hang up) and how long to stay silent before it. Every answer of LINE's has its request id, a
 /// proxy's has none.
-fn carry_out(platform: &Platform, call: &Call, right_method: bool, rule: Option<&Rule>) -> (Option<Answer>, u64) {
-    let (answer, silence_ms) = arriving(platform, call, right_method, rule);
+fn carry_out(platform: &Platform, call: &Call, rule: Option<&Rule>) -> (Option<Answer>, u64) {
+    let (answer, silence_ms) = arriving(platform, call, rule);
     let is_lines = !rule.is_some_and(|rule| rule.kind.is_of_a_proxy());
     let named = |answer: Answer| if is_lines { answer.with(REQUEST_ID, &call.request_id) } else { answer };
     (answer.map(named), silence_ms)
 }
 
-fn arriving(platform: &Platform, call: &Call, right_method: bool, rule: Option<&Rule>) -> (Option<Answer>, u64) {
-    let done = || either(route(platform, call, right_method));
+fn arriving(platform: &Platform, call: &Call, rule: Option<&Rule>) -> (Option<Answer>, u64) {
+    let done = || either(route(platform, call));
     let Some(rule) = rule else { return (Some(done()), 0) };
     match rule.kind {
         Kind::Delay => (Some(done()), 0),
@@ -136,8 +127,8 @@ fn arriving(platform: &Platform, call: &Call, right_method: bool, rule: Option<&
             (None, rule.silence_ms())
         }
         Kind::ExpiredToken => (Some(tokens::invalid(platform)), 0),
-        Kind::MonthlyLimit => (Some(Answer::message(429, super::faults::MONTHLY_LIMIT)), 0),
-        Kind::RateLimited => (Some(Answer::message(429, super::faults::RATE_LIMITED)), 0),
+        Kind::MonthlyLimit => (Some(Answer::message(429, MONTHLY_LIMIT)), 0),
+        Kind::RateLimited => (Some(Answer::message(429, RATE_LIMITED)), 0),
         Kind::Proxy | Kind::Status => (Some(rule.answer()), 0),
         Kind::ProxyAfterAccept | Kind::StatusAfterAccept => {
             done();
@@ -146,11 +137,11 @@ fn arriving(platform: &Platform, call: &Call, right_method: bool, rule: Option<&
     }
 }
 
-fn route(platform: &Platform, call: &Call, right_method: bool) -> Outcome {
+fn route(platform: &Platform, call: &Call) -> Outcome {
     if call.body.len() > LARGEST {
         return Err(Answer::message(413, "Payload Too Large"));
     }
-    if !right_method {
+    if !call.has_right_method {
         return Err(Answer::message(405, "Method Not Allowed"));
     }
     match call.endpoint {

@@ -82,7 +82,7 @@ pub enum StartError {
     Server(#[source] io::Error),
 }
 
-/// Names and ids must tell the channels apart, or a token would belong to two of them.
+/// Names and ids must distinguish the channels, or a token would belong to two of them.
 pub(super) fn check(channels: &[ChannelSettings]) -> Result<(), StartError> {
     let refuse = |text: String| Err(StartError::Channels(text));
     if channels.is_empty() {

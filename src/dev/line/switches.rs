@@ -23,10 +23,9 @@ pub(super) struct Settings {
     pub(super) latency_ms: BTreeMap<String, u64>,
     /// Requests a second, channel and endpoint; none is unlimited. LINE: 2,000.
     pub(super) rate_per_second: Option<f64>,
-    /// Size of the token bucket (LINE doesn't tell its own).
+    /// Size of the token bucket (LINE's own isn't known).
     pub(super) rate_burst: f64,
     pub(super) wording: Wording,
-    pub(super) unknown_members: UnknownMembers,
     /// Whether the JWK set can be read.
     pub(super) jwks_up: bool,
 }
@@ -41,15 +40,6 @@ pub(super) enum Wording {
     Documented,
 }
 
-/// What a Flex member that the reference doesn't know, or a null, brings. LINE's own answer is
-/// unconfirmed; refusing is the side to be wrong on.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum UnknownMembers {
-    Ignore,
-    Reject,
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -57,7 +47,6 @@ impl Default for Settings {
             rate_per_second: Some(2000.0),
             rate_burst: 2000.0,
             wording: Wording::Current,
-            unknown_members: UnknownMembers::Reject,
             jwks_up: true,
         }
     }

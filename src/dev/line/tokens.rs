@@ -18,7 +18,7 @@ const MISSING: &str = "Authorization header required. Must follow the scheme, 'A
 const INVALID: &str = "Authentication failed. Confirm that the access token in the authorization header is valid.";
 const INVALID_AS_DOCUMENTED: &str = "Authentication failed due to the following reason: invalid token. Confirm that the access token in the authorization header is valid.";
 
-/// A token for whoever proved to be this channel (Messaging or Login channel id).
+/// Returns a token for a client that proved to be this channel (Messaging or Login channel id).
 pub(super) fn issue(platform: &Platform, client_id: &str, epoch: i64) -> String {
     let expires_at = platform.clock.now_ms() + LIFETIME * 1000;
     let content = format!("{client_id}.{expires_at}.{epoch}.{}", chance::opaque(12));
@@ -26,7 +26,7 @@ pub(super) fn issue(platform: &Platform, client_id: &str, epoch: i64) -> String 
     format!("{}.{}", URL_SAFE_NO_PAD.encode(&content), URL_SAFE_NO_PAD.encode(tag.as_ref()))
 }
 
-/// The channel that a request acts for, and its place among the channels; LINE's 401 or 403 otherwise.
+/// Returns the channel that a request acts for, and its place among the channels; LINE's 401 or 403 otherwise.
 pub(super) fn authorise<'a>(platform: &'a Platform, headers: &HeaderMap) -> Result<(usize, &'a Channel), Answer> {
     let token = headers
         .get(AUTHORIZATION)
@@ -46,7 +46,7 @@ pub(super) fn authorise<'a>(platform: &'a Platform, headers: &HeaderMap) -> Resu
     }
 }
 
-/// The 401 for a token that isn't good.
+/// Returns the 401 for a token that isn't good.
 pub(super) fn invalid(platform: &Platform) -> Answer {
     match platform.switches().settings.wording {
         Wording::Current => Answer::message(401, INVALID),
@@ -59,7 +59,7 @@ enum Owner<'a> {
     Messaging(usize, &'a Channel),
 }
 
-/// Whose stateless token this is, if it is one that is neither forged nor expired.
+/// Returns whose stateless token this is, if it is one that is neither forged nor expired.
 fn stateless_owner<'a>(platform: &'a Platform, token: &str) -> Option<Owner<'a>> {
     let (content, tag) = token.split_once('.')?;
     let content = URL_SAFE_NO_PAD.decode(content).ok()?;

@@ -1,6 +1,6 @@
-//! Webhooks as LINE sends them: dressed, signed over the exact bytes, given up after two seconds.
+//! Webhooks as LINE sends them: completed, signed over the exact bytes, given up after two seconds.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use aws_lc_rs::hmac;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -12,10 +12,8 @@ use super::{
     chance,
     ledger::ReplyToken,
     platform::{Channel, Platform},
+    webhook_clients::HeaderCase,
 };
-
-/// LINE waits so long for an answer (receiving messages).
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Types of webhook events that bring a reply token.
 const REPLIABLE: [&str; 10] = [
@@ -65,16 +63,6 @@ pub(super) enum Signature {
     Wrong,
 }
 
-/// LINE has changed the case of its header names before.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum HeaderCase {
-    #[default]
-    Lower,
-    /// `X-Line-Signature`.
-    Title,
-}
-
 /// What became of one request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,43 +79,21 @@ pub(super) struct Delivery {
     events: Vec<Value>,
 }
 
-/// The HTTP clients, one for each case of header names; made when first used.
-#[derive(Default)]
-pub(super) struct Postman {
-    lower: std::sync::OnceLock<reqwest::Client>,
-    title: std::sync::OnceLock<reqwest::Client>,
-}
-
-impl Postman {
-    fn client(&self, case: HeaderCase) -> Result<reqwest::Client, Answer> {
-        let kept = match case {
-            HeaderCase::Lower => &self.lower,
-            HeaderCase::Title => &self.title,
-        };
-        if let Some(client) = kept.get() {
-            return Ok(client.clone());
-        }
-        let builder = reqwest::Client::builder().no_proxy().timeout(PATIENCE).user_agent("LineBotWebhook/2.0");
-        let builder = if case == HeaderCase::Title { builder.http1_title_case_headers() } else { builder };
-        let client =
-            builder.build().map_err(|cause| Answer::message(500, &format!("no HTTP client for webhooks: {cause}")))?;
-        Ok(kept.get_or_init(|| client).clone())
-    }
-}
-
 /// Sends what was ordered, one request after the other.
 pub(super) async fn send(platform: &Platform, order: &WebhookOrder) -> Result<Vec<Delivery>, Answer> {
     let channel = platform.channel(order.channel.as_deref())?;
     let url = order.url.clone().or_else(|| channel.now().webhook_url.clone()).ok_or_else(|| no_url(channel))?;
+    let sending = Sending { platform, channel, order, url };
     let mut deliveries = Vec::new();
-    for (body, events) in bodies(platform, channel, order)? {
+    for (body, events) in sending.bodies()? {
         for _ in 0..=order.duplicate {
-            deliveries.push(post(platform, channel, order, &url, &body, &events).await?);
+            deliveries.push(sending.post(&body, &events).await?);
         }
     }
     Ok(deliveries)
 }
 
+/// Returns the refusal for a channel without a webhook URL.
 pub(super) fn no_url(channel: &Channel) -> Answer {
     let name = channel.name();
     Answer::message(409, &format!("channel `{name}` has no webhook URL; PATCH /control/channels/{name} sets one"))
@@ -136,34 +102,98 @@ pub(super) fn no_url(channel: &Channel) -> Answer {
 /// A request body and the events in it.
 type Parcel = (Vec<u8>, Vec<Value>);
 
-/// One body for all events, or one for each.
-fn bodies(platform: &Platform, channel: &Channel, order: &WebhookOrder) -> Result<Vec<Parcel>, Answer> {
-    if let Some(raw) = &order.raw_body {
-        return Ok(vec![(raw.clone().into_bytes(), Vec::new())]);
+/// An order, and what it is carried out with.
+struct Sending<'a> {
+    platform: &'a Platform,
+    channel: &'a Channel,
+    order: &'a WebhookOrder,
+    url: String,
+}
+
+impl Sending<'_> {
+    /// Returns one body for all events, or one for each.
+    fn bodies(&self) -> Result<Vec<Parcel>, Answer> {
+        if let Some(raw) = &self.order.raw_body {
+            return Ok(vec![(raw.clone().into_bytes(), Vec::new())]);
+        }
+        let events = self.events()?;
+        let envelope = |events: &[Value]| {
+            let body = json!({ "destination": self.channel.bot_id(), "events": events });
+            (serde_json::to_vec(&body).unwrap_or_default(), events.to_vec())
+        };
+        Ok(match self.order.batch {
+            Some(false) => events.chunks(1).map(envelope).collect(),
+            _ => vec![envelope(&events)],
+        })
     }
-    let mut events = order.events.clone();
-    if !order.as_is {
-        for event in &mut events {
-            let event = event.as_object_mut().ok_or_else(|| Answer::message(400, "an event is an object"))?;
-            dress(event, order.redelivery, platform.clock.now_ms());
+
+    /// Returns the ordered events, completed and remembered.
+    fn events(&self) -> Result<Vec<Value>, Answer> {
+        let mut events = self.order.events.clone();
+        if !self.order.as_is {
+            for event in &mut events {
+                let event = event.as_object_mut().ok_or_else(|| Answer::message(400, "an event is an object"))?;
+                complete(event, self.order, self.platform.clock.now_ms());
+            }
+        }
+        for event in &events {
+            self.remember(event)?;
+        }
+        Ok(events)
+    }
+
+    /// Notes the reply token and, for a message in a one-to-one chat, that the user wrote.
+    fn remember(&self, event: &Value) -> Result<(), Answer> {
+        let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
+        let now_ms = self.platform.clock.now_ms();
+        let place = ["/source/groupId", "/source/roomId", "/source/userId"].iter().find_map(|pointer| text(pointer));
+        let (ledger, channel) = (self.platform.ledger(), self.channel.name());
+        if let (Some(token), Some(target)) = (text("/replyToken"), place) {
+            let happened_at = event.get("timestamp").and_then(Value::as_i64).unwrap_or(now_ms);
+            ledger.hand_out(&ReplyToken { token, channel, target, happened_at, received_at: now_ms })?;
+        }
+        if let (Some("message"), Some("user"), Some(user_id)) =
+            (text("/type"), text("/source/type"), text("/source/userId"))
+        {
+            ledger.note_chat(channel, user_id, now_ms)?;
+        }
+        Ok(())
+    }
+
+    async fn post(&self, body: &[u8], events: &[Value]) -> Result<Delivery, Answer> {
+        let client = self.platform.webhook_clients.client(self.order.header_case)?;
+        let mut request = client.post(&self.url).header("content-type", "application/json; charset=utf-8");
+        if let Some(signature) = self.signature(body) {
+            request = request.header("x-line-signature", signature);
+        }
+        let began = Instant::now();
+        let answered = request.body(body.to_vec()).send().await;
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (status, reason, detail) = match answered {
+            Ok(response) if response.status().is_success() => (response.status().as_u16(), "OK", None),
+            Ok(response) => (response.status().as_u16(), "ERROR_STATUS_CODE", None),
+            Err(error) if error.is_builder() => {
+                return Err(Answer::message(400, &format!("unusable URL {}: {error}", self.url)));
+            }
+            Err(error) if error.is_timeout() => (0, "REQUEST_TIMEOUT", Some(error.to_string())),
+            Err(error) => (0, "COULD_NOT_CONNECT", Some(error.to_string())),
+        };
+        Ok(Delivery { status, reason, detail, took_ms, events: events.to_vec() })
+    }
+
+    fn signature(&self, body: &[u8]) -> Option<String> {
+        let secret = self.order.secret.clone().unwrap_or_else(|| self.channel.now().channel_secret.clone());
+        match self.order.signature {
+            Signature::Missing => None,
+            Signature::Right => Some(sign(&secret, body)),
+            Signature::Wrong => Some(sign(&format!("not {secret}"), body)),
         }
     }
-    for event in &events {
-        remember(platform, channel, event)?;
-    }
-    let envelope = |events: &[Value]| {
-        let body = json!({ "destination": channel.bot_id(), "events": events });
-        (serde_json::to_vec(&body).unwrap_or_default(), events.to_vec())
-    };
-    Ok(match order.batch {
-        Some(false) => events.chunks(1).map(envelope).collect(),
-        _ => vec![envelope(&events)],
-    })
 }
 
 /// Fills in what every webhook event has and the order left out; `userId` beside `type` is short for
 /// a `source` of that user.
-fn dress(event: &mut Map<String, Value>, redelivery: bool, now_ms: i64) {
+fn complete(event: &mut Map<String, Value>, order: &WebhookOrder, now_ms: i64) {
     if let (Some(user_id), false) = (event.remove("userId"), event.contains_key("source")) {
         event.insert("source".to_owned(), json!({ "type": "user", "userId": user_id }));
     }
@@ -174,7 +204,7 @@ fn dress(event: &mut Map<String, Value>, redelivery: bool, now_ms: i64) {
     default("timestamp", json!(now_ms));
     default("webhookEventId", json!(chance::ulid(now_ms)));
     default("deliveryContext", json!({ "isRedelivery": false }));
-    if redelivery {
+    if order.redelivery {
         event.insert("deliveryContext".to_owned(), json!({ "isRedelivery": true }));
     }
     let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -184,65 +214,7 @@ fn dress(event: &mut Map<String, Value>, redelivery: bool, now_ms: i64) {
     }
 }
 
-/// Notes the reply token and, for a message in a one-to-one chat, that the person wrote.
-fn remember(platform: &Platform, channel: &Channel, event: &Value) -> Result<(), Answer> {
-    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
-    let now_ms = platform.clock.now_ms();
-    let place = ["/source/groupId", "/source/roomId", "/source/userId"].iter().find_map(|pointer| text(pointer));
-    let ledger = platform.ledger();
-    if let (Some(token), Some(target)) = (text("/replyToken"), place) {
-        let happened_at = event.get("timestamp").and_then(Value::as_i64).unwrap_or(now_ms);
-        let channel = channel.name();
-        ledger.hand_out(&ReplyToken { token, channel, target, happened_at, received_at: now_ms })?;
-    }
-    if let (Some("message"), Some("user"), Some(user_id)) =
-        (text("/type"), text("/source/type"), text("/source/userId"))
-    {
-        ledger.note_chat(channel.name(), user_id, now_ms)?;
-    }
-    Ok(())
-}
-
-async fn post(
-    platform: &Platform,
-    channel: &Channel,
-    order: &WebhookOrder,
-    url: &str,
-    body: &[u8],
-    events: &[Value],
-) -> Result<Delivery, Answer> {
-    let mut request = platform
-        .postman
-        .client(order.header_case)?
-        .post(url)
-        .header("content-type", "application/json; charset=utf-8")
-        .body(body.to_vec());
-    if let Some(signature) = signature(channel, order, body) {
-        request = request.header("x-line-signature", signature);
-    }
-    let began = Instant::now();
-    let answered = request.send().await;
-    let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let (status, reason, detail) = match answered {
-        Ok(response) if response.status().is_success() => (response.status().as_u16(), "OK", None),
-        Ok(response) => (response.status().as_u16(), "ERROR_STATUS_CODE", None),
-        Err(error) if error.is_builder() => return Err(Answer::message(400, &format!("unusable URL {url}: {error}"))),
-        Err(error) if error.is_timeout() => (0, "REQUEST_TIMEOUT", Some(error.to_string())),
-        Err(error) => (0, "COULD_NOT_CONNECT", Some(error.to_string())),
-    };
-    Ok(Delivery { status, reason, detail, took_ms, events: events.to_vec() })
-}
-
-fn signature(channel: &Channel, order: &WebhookOrder, body: &[u8]) -> Option<String> {
-    let secret = order.secret.clone().unwrap_or_else(|| channel.now().channel_secret.clone());
-    match order.signature {
-        Signature::Missing => None,
-        Signature::Right => Some(sign(&secret, body)),
-        Signature::Wrong => Some(sign(&format!("not {secret}"), body)),
-    }
-}
-
-/// Base64 of HMAC-SHA256 with the channel secret over the raw bytes (verify webhook signature).
+/// Returns Base64 of HMAC-SHA256 with the channel secret over the raw bytes (verify webhook signature).
 pub(super) fn sign(secret: &str, body: &[u8]) -> String {
     STANDARD.encode(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), body).as_ref())
 }

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::{
-    rule::{Length, Rule, Unit},
-    walk::{Member, Walk, may, must},
+    length::{Length, Unit},
+    member::{Member, may, must},
+    rule::Rule,
+    walk::Walk,
 };
 
 const LABEL: Rule = Rule::Text(Length { most: 40, unit: Unit::Graphemes });
@@ -23,14 +25,14 @@ const URI: &[Member] =
     &[must("uri", Rule::TapUri, "the address that a tap opens"), may("altUri", Rule::Nested(alternative_uri))];
 const MESSAGE: &[Member] = &[must("text", SAID, "what the participant says by the tap")];
 const POSTBACK: &[Member] = &[
-    must("data", DATA, "what the webhook is told"),
+    must("data", DATA, "what the webhook receives"),
     may("displayText", SAID),
     may("text", SAID),
     may("inputOption", Rule::Keyword(&["closeRichMenu", "openRichMenu", "openKeyboard", "openVoice"])),
     may("fillInText", SAID),
 ];
 const PICKER: &[Member] = &[
-    must("data", DATA, "what the webhook is told"),
+    must("data", DATA, "what the webhook receives"),
     must("mode", Rule::Keyword(&["date", "time", "datetime"]), "date, time or datetime"),
     may("initial", Rule::Any),
     may("max", Rule::Any),

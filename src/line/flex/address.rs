@@ -12,7 +12,7 @@ const MOST_OF_A_FILE: usize = 2_000;
 /// The longest address that a tap opens.
 const MOST_OF_A_TAP: usize = 1_000;
 
-/// The address of a file, which LINE fetches by https.
+/// Checks the address of a file, which LINE fetches by https.
 pub(super) fn check_https(walk: &mut Walk, text: &str) {
     check_syntax(walk, text, MOST_OF_A_FILE);
     if !scheme(text).is_some_and(|(scheme, rest)| scheme == "https" && has_host(text, rest)) {
@@ -20,7 +20,7 @@ pub(super) fn check_https(walk: &mut Walk, text: &str) {
     }
 }
 
-/// The address that a tap opens.
+/// Checks the address that a tap opens.
 pub(super) fn check_tap_uri(walk: &mut Walk, text: &str) {
     check_syntax(walk, text, MOST_OF_A_TAP);
     let usable = scheme(text).is_some_and(|(scheme, rest)| match scheme.as_str() {
@@ -43,7 +43,7 @@ fn check_syntax(walk: &mut Walk, text: &str, most: usize) {
     }
 }
 
-/// Scheme (in small letters: RFC 3986, 3.1) and what follows its colon.
+/// Returns the scheme (in small letters: RFC 3986, 3.1) and what follows its colon.
 fn scheme(text: &str) -> Option<(String, &str)> {
     text.split_once(':').map(|(scheme, rest)| (scheme.to_ascii_lowercase(), rest))
 }
@@ -55,7 +55,7 @@ fn has_host(text: &str, rest: &str) -> bool {
     authority.is_some() && Url::parse(text).is_ok_and(|url| url.has_host())
 }
 
-/// The first character that no URI has (RFC 3986, 2).
+/// Returns the fault of the first character that no URI has (RFC 3986, 2).
 fn foreign(text: &str) -> Option<String> {
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Some("must be percent-encoded: no spaces, control characters or letters beyond ASCII".to_owned());
@@ -76,7 +76,7 @@ fn is_escape(rest: &[u8]) -> bool {
     matches!(rest, [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 
-/// `text` has a character at `at` that has to be escaped, or a placeholder there that isn't closed.
+/// Returns the fault of a character at `at` that has to be escaped, or of a placeholder there that isn't closed.
 fn refusal(text: &str, at: usize) -> String {
     let rest = &text[at..];
     if rest.starts_with("{{") {
@@ -87,7 +87,7 @@ fn refusal(text: &str, at: usize) -> String {
     format!("has {}, which no address has (RFC 3986): write it as %{byte:02X}", char::from(byte))
 }
 
-/// A character that may stand in a URI, but not there (RFC 3986, 3).
+/// Returns the fault of a character that may be in a URI, but not there (RFC 3986, 3).
 fn misplaced(text: &str) -> Option<String> {
     let (whole, fragment) = text.split_once('#').unwrap_or((text, ""));
     if fragment.contains('#') {

@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use super::{
     action,
+    member::{Member, may, must},
     rule::{BORDER, EXTENT, FONT, IMAGE, OFFSET, PADDING, PIXELS, Rule, SPACE},
-    walk::{Member, Walk, may, must},
+    walk::Walk,
 };
 
 const COLOUR: Rule = Rule::Colour;

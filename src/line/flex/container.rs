@@ -1,12 +1,14 @@
-//! The message, its bubbles, and what stands around them.
+//! The message, its bubbles, and what is around them.
 
 use serde_json::{Map, Value};
 
 use super::{
     action,
     component::component,
-    rule::{Length, Rule, Unit},
-    walk::{Member, Walk, may, must},
+    length::{Length, Unit},
+    member::{Member, may, must},
+    rule::Rule,
+    walk::Walk,
 };
 
 /// LINE says 30 KB and 50 KB; whether of 1,000 or 1,024 it doesn't say, so the smaller one counts.
@@ -43,7 +45,7 @@ const BUBBLE: &[Member] = &[
     may("styles", Rule::Nested(styles)),
 ];
 
-/// A whole Flex message.
+/// Checks a whole Flex message.
 pub(super) fn message(walk: &mut Walk, value: &Value) {
     let Some(object) = walk.object(value, "a Flex message") else { return };
     walk.members(object, &[MESSAGE]);

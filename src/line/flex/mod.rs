@@ -7,72 +7,23 @@
 
 mod action;
 mod address;
+mod check;
 mod component;
 mod container;
+mod fault;
+mod fill;
+mod length;
+mod member;
 pub mod names;
 mod placeholder;
 mod rule;
 mod template;
 mod walk;
-mod wrapping;
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
-pub(crate) mod verdicts;
+pub(crate) mod tests;
 
-use serde::Serialize;
-use serde_json::Value;
-
-pub use template::{Template, Values};
-use walk::Walk;
-
-/// One thing in a message that LINE would refuse.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Fault {
-    /// Where: a JSON pointer (RFC 6901) into the message, for example `/contents/body/contents/0/text`.
-    pub path: String,
-    /// Which limit is broken, and what to do.
-    pub limit: String,
-    /// The length that a text could be cut to.
-    #[serde(skip)]
-    cut: Option<rule::Length>,
-}
-
-impl Fault {
-    /// The same fault, where the message is a part of something else: `place` is the pointer to the message.
-    #[must_use]
-    pub fn below(self, place: &str) -> Self {
-        Self { path: format!("{place}{}", self.path), ..self }
-    }
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let path = if self.path.is_empty() { "/" } else { &self.path };
-        write!(f, "{path}: {}", self.limit)
-    }
-}
-
-/// What is wrong with a whole Flex message as it is written in a template: LINE's limits, and unknown placeholders.
-/// Empty: LINE takes it. At most 50 faults.
-///
-/// Placeholders count as the shortest values they can have, so that what is refused here is refused whatever the names
-/// are; [`names`] has the rule for the names of an event and its stamps.
-#[must_use]
-pub fn check(message: &Value) -> Vec<Fault> {
-    let mut walk = Walk::default();
-    if !wrapping::check(&mut walk, message) {
-        container::message(&mut walk, &template::sample(message));
-        placeholder::unknown(&mut walk, message);
-    }
-    walk.faults()
-}
-
-/// What is wrong with a finished message: the limits alone, for `{{…}}` in a finished text is just text.
-#[must_use]
-pub fn check_finished(message: &Value) -> Vec<Fault> {
-    let mut walk = Walk::default();
-    container::message(&mut walk, message);
-    walk.faults()
-}
+pub use check::{check, check_finished};
+pub use fault::Fault;
+pub use fill::Values;
+pub use template::Template;

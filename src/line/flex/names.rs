@@ -7,9 +7,10 @@
 use serde_json::Value;
 
 use super::{
-    Fault,
+    fault::Fault,
+    fill::{ACQUIRED_AT, SHORTEST, Values},
     placeholder::mentions_any,
-    template::{ACQUIRED_AT, SHORTEST, Template, Values},
+    template::Template,
 };
 use crate::domain::{
     event::{EventNames, Name},
@@ -19,23 +20,23 @@ use crate::domain::{
 /// More stamps than a card has: as long as a count gets.
 const MOST_STAMPS: usize = 999;
 
-/// What breaks a limit of a stamp's message once the names of its event and its own are filled in.
+/// Returns what breaks a limit of a stamp's message once the names of its event and its own are filled in.
 ///
-/// An event's name that can't be read counts as the shortest one. Empty too where the message is one that can't be sent with any name: that is a fault of the message, see
-/// [`check`](super::check).
+/// An event's name that can't be read counts as the shortest one. Empty too where the message is one that can't be sent
+/// with any name: that is a fault of the message, see [`check`](super::check()).
 #[must_use]
 pub fn faults_of_stamp(event: EventNames<'_>, master: &StampMaster) -> Vec<Fault> {
     filled(&master.flex_message_content).map_or_else(Vec::new, |template| faults(&template, event, Some(master)))
 }
 
-/// The same of an event's completion message, where `master` is the stamp that completes the card.
+/// Returns the same of an event's completion message, where `master` is the stamp that completes the card.
 #[must_use]
 pub fn faults_of_completion(event: EventNames<'_>, master: &StampMaster) -> Vec<Fault> {
     let template = event.completion_message.and_then(filled);
     template.map_or_else(Vec::new, |template| faults(&template, event, Some(master)))
 }
 
-/// The same of an event's completion message, whichever of `masters` completes the card: of the first that breaks it.
+/// Returns the same of an event's completion message, whichever of `masters` completes the card: of the first that breaks it.
 ///
 /// Also checked with the shortest name a stamp can have: an event may be stored before its stamps.
 #[must_use]
@@ -45,7 +46,7 @@ pub fn faults_of_any_completion(event: EventNames<'_>, masters: &[StampMaster]) 
     all.map(|master| faults(&template, event, master)).find(|faults| !faults.is_empty()).unwrap_or_default()
 }
 
-/// The template of a message that something is filled into.
+/// Returns the template of a message that something is filled into.
 fn filled(message: &Value) -> Option<Template> {
     if mentions_any(message) { Template::parse(message.clone()).ok() } else { None }
 }

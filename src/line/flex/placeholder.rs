@@ -37,7 +37,7 @@ pub(super) enum Part<'t> {
     Plain(&'t str),
     /// Filled.
     Known(Placeholder),
-    /// `{{…}}` that nobody fills; the whole stretch.
+    /// `{{…}}` that has no value; the whole stretch.
     Unknown(&'t str),
 }
 
@@ -63,7 +63,7 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Whether a text of the message has a placeholder.
+/// Returns whether a text of the message has a placeholder.
 pub(super) fn mentions_any(value: &Value) -> bool {
     match value {
         Value::Array(values) => values.iter().any(mentions_any),
@@ -73,7 +73,7 @@ pub(super) fn mentions_any(value: &Value) -> bool {
     }
 }
 
-/// Tells of every placeholder that nobody fills.
+/// Adds a fault for every placeholder that has no value.
 pub(super) fn unknown(walk: &mut Walk, value: &Value) {
     match value {
         Value::Array(values) => walk.each(values, unknown),

@@ -3,58 +3,16 @@
 use std::ops::RangeInclusive;
 
 use serde_json::Value;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
     address::{check_https, check_tap_uri},
+    length::{Length, Unit},
     walk::Walk,
 };
 
-/// How LINE counts a text's length.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Unit {
-    /// User-perceived characters: labels and texts of actions.
-    Graphemes,
-    /// UTF-16 code units: nearly everything else.
-    Utf16,
-}
-
-/// The longest a text may be.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Length {
-    pub(super) most: usize,
-    pub(super) unit: Unit,
-}
-
-impl Length {
-    /// The length of `text` in this unit.
-    pub(super) fn of(self, text: &str) -> usize {
-        match self.unit {
-            Unit::Graphemes => text.graphemes(true).count(),
-            Unit::Utf16 => text.encode_utf16().count(),
-        }
-    }
-
-    /// `text`, if need be cut between two characters and ended with `…`.
-    pub(super) fn cut(self, text: &str) -> String {
-        if self.of(text) <= self.most {
-            return text.to_owned();
-        }
-        let mut room = self.most.saturating_sub(1);
-        let mut cut = String::new();
-        for grapheme in text.graphemes(true) {
-            let Some(left) = room.checked_sub(self.of(grapheme)) else { break };
-            room = left;
-            cut.push_str(grapheme);
-        }
-        cut.push('…');
-        cut
-    }
-}
-
 /// What one value may be.
 pub(super) enum Rule {
-    /// Checked by whoever looks at the whole object.
+    /// Anything: it is checked with the whole object.
     Any,
     /// `0deg` to below `360deg`.
     Angle,
@@ -70,7 +28,7 @@ pub(super) enum Rule {
     Keyword(&'static [&'static str]),
     /// One of these words, pixels, and where so marked percent.
     Measure(&'static Measure),
-    /// Whatever this function finds.
+    /// What this function checks.
     Nested(fn(&mut Walk, &Value)),
     /// `0%` to `100%`.
     Percent,
@@ -78,7 +36,7 @@ pub(super) enum Rule {
     Ratio,
     /// An address that a tap opens.
     TapUri,
-    /// A text that people read, not empty; too long a one may be cut.
+    /// A text for a reader, not empty; one that is too long may be cut.
     Text(Length),
     /// A whole number, not negative; `1.0` is one (JSON has no other kind of number, RFC 8259).
     Whole,
@@ -129,7 +87,7 @@ pub(super) static EXTENT: Measure = Measure { words: &[], percent: Percent::Yes,
 pub(super) static PIXELS: Measure = Measure { words: &[], percent: Percent::No, sign: Sign::Positive };
 
 impl Rule {
-    /// Tells `walk` what is wrong with `value`, if anything.
+    /// Adds what is wrong with `value` to the faults of `walk`.
     pub(super) fn check(&self, walk: &mut Walk, value: &Value) {
         match self {
             Self::Any => {}
@@ -164,7 +122,7 @@ impl Rule {
                 "must be width:height, each from 1 to 100000, the height at most three times the width: for example \"20:13\"",
             ),
             Self::TapUri => check_tap_uri(walk, text),
-            Self::Text(length) => check_people_text(walk, text, *length),
+            Self::Text(length) => check_words(walk, text, *length),
             Self::Any | Self::Bool | Self::Nested(_) | Self::Whole => {}
         }
     }
@@ -186,8 +144,8 @@ impl Measure {
     }
 }
 
-/// Text for people: there must be some, and not too much.
-pub(super) fn check_people_text(walk: &mut Walk, text: &str, length: Length) {
+/// Text for a reader: there must be some, and not too much.
+fn check_words(walk: &mut Walk, text: &str, length: Length) {
     if text.is_empty() {
         return walk.fault("must not be empty: give it text");
     }
@@ -210,7 +168,7 @@ fn check_data(walk: &mut Walk, text: &str, lengths: &RangeInclusive<usize>) {
     }
 }
 
-/// A whole number, not negative, however it is written: `1`, `1.0`, `1e0`.
+/// Returns a whole number, not negative, however it is written: `1`, `1.0`, `1e0`.
 pub(super) fn whole(value: &Value) -> Option<u64> {
     let floating = || value.as_f64().filter(|number| number.fract() == 0.0 && number.is_sign_positive());
     // No more digits than a float has exactly.
@@ -218,7 +176,7 @@ pub(super) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(exact)
 }
 
-/// The number in front of `unit`: digits, and perhaps a point and more digits.
+/// Returns the number in front of `unit`: digits, and perhaps a point and more digits.
 fn number(text: &str, unit: &str) -> Option<f64> {
     decimal(text.strip_suffix(unit)?)
 }

@@ -1,31 +1,11 @@
-//! Goes through a message, knows where it is, collects faults.
+//! Goes through a message, knows where it is, collects faults. The members of an object: `member.rs`.
 
 use serde_json::{Map, Value};
 
-use super::{
-    Fault,
-    rule::{Length, Rule},
-};
+use super::{fault::Fault, length::Length};
 
-/// As many as somebody reads; a hostile body shall not make a bigger answer than itself.
+/// As many as a reader looks at; a hostile body must not make a bigger answer than itself.
 const MOST_FAULTS: usize = 50;
-
-/// One member an object may have.
-pub(super) struct Member {
-    name: &'static str,
-    required: Option<&'static str>,
-    rule: Rule,
-}
-
-/// A member that may be left out.
-pub(super) const fn may(name: &'static str, rule: Rule) -> Member {
-    Member { name, required: None, rule }
-}
-
-/// A member that must be there, and what to say if it isn't.
-pub(super) const fn must(name: &'static str, rule: Rule, missing: &'static str) -> Member {
-    Member { name, required: Some(missing), rule }
-}
 
 /// The place in the message and what was found so far.
 #[derive(Default)]
@@ -35,16 +15,17 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    /// Returns what was found, in the order of the message.
     pub(super) fn faults(self) -> Vec<Fault> {
         self.faults
     }
 
-    /// Something is wrong here.
+    /// Adds a fault of what is here.
     pub(super) fn fault(&mut self, limit: impl Into<String>) {
         self.push(limit.into(), None);
     }
 
-    /// A text here is too long and could be cut.
+    /// Adds the fault of a text that is too long and could be cut.
     pub(super) fn too_long(&mut self, limit: String, cut: Length) {
         self.push(limit, Some(cut));
     }
@@ -55,7 +36,7 @@ impl Walk {
         }
     }
 
-    /// Something is wrong with the member or element `step`.
+    /// Adds a fault of the member or element `step`.
     pub(super) fn fault_at(&mut self, step: &str, limit: impl Into<String>) {
         self.at(step, |walk| walk.fault(limit));
     }
@@ -77,29 +58,12 @@ impl Walk {
         }
     }
 
-    /// The object that must be here.
+    /// Returns the object that must be here.
     pub(super) fn object<'v>(&mut self, value: &'v Value, what: &str) -> Option<&'v Map<String, Value>> {
         let object = value.as_object();
         if object.is_none() {
             self.fault(format!("must be {what}, an object"));
         }
         object
-    }
-
-    /// Checks an object's members: those required are there, those there are known and keep their rule.
-    pub(super) fn members(&mut self, object: &Map<String, Value>, known: &[&[Member]]) {
-        let all = || known.iter().copied().flatten();
-        for member in all() {
-            if let (Some(missing), false) = (member.required, object.contains_key(member.name)) {
-                self.fault_at(member.name, format!("is required here: {missing}"));
-            }
-        }
-        for (name, value) in object {
-            self.at(name, |walk| match all().find(|member| member.name == name) {
-                None => walk.fault("is no member that LINE knows here: remove it"),
-                Some(_) if value.is_null() => walk.fault("is null: leave the member out instead"),
-                Some(member) => member.rule.check(walk, value),
-            });
-        }
     }
 }

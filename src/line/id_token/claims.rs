@@ -1,11 +1,11 @@
-//! What a token says, checked against who may say it, to whom and when.
+//! The claims of a token, checked: who issued it, for whom, and when.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Flaw, TokenError};
+use super::error::{Flaw, TokenError};
 use crate::domain::{ids::LineUserId, json::Plain, time::Timestamp};
 
 /// The issuer of every ID token (LINE Login: "Verify ID token").
@@ -59,7 +59,7 @@ impl Claims {
         Ok(Self { user, audience, expires_at, issued_at })
     }
 
-    /// The user they name, if they are meant for one of `audiences` and good now. `Expired` only if
+    /// Returns the user they name, if they are meant for one of `audiences` and good now. `Expired` only if
     /// all else is right.
     pub(super) fn user_for(
         &self,

@@ -4,12 +4,13 @@ use serde_json::{Map, Value};
 
 use super::{
     super::{
-        Platform,
         answer::{Answer, CallError},
+        platform::Platform,
     },
-    Flaw, LoginChannels, TokenError,
     claims::Said,
+    error::{Flaw, TokenError},
     jws::Jws,
+    login_channels::LoginChannels,
     seen::{Signing, digest},
 };
 
@@ -18,7 +19,7 @@ const VERIFY: &str = "/oauth2/v2.1/verify";
 /// In place of LINE's words: nothing of a token is logged.
 const LEFT_OUT: &str = "its words are left out, they may repeat the token";
 
-/// What LINE says about a token: its claims, which the caller checks again.
+/// Asks LINE about a token and returns its claims, which the caller checks again.
 pub(super) async fn ask(
     platform: &Platform,
     token: &str,
@@ -29,7 +30,7 @@ pub(super) async fn ask(
     let client_id = unverified_audience(&jws).filter(|audience| accepted.ids.contains(audience));
     let client_id = client_id.ok_or(TokenError::Invalid(Flaw::Audience))?;
     let form = [("id_token", token), ("client_id", &client_id)];
-    let answer = Answer::to(platform.post(VERIFY).timeout(platform.patience()).form(&form)).await;
+    let answer = Answer::to(platform.post(VERIFY).timeout(platform.short_timeout()).form(&form)).await;
     let claims = claims(answer.map_err(unavailable)?).await?;
     if claims.audience() != Some(&client_id) {
         return Err(TokenError::Invalid(Flaw::Audience));
@@ -37,7 +38,7 @@ pub(super) async fn ask(
     Ok((claims, signing))
 }
 
-/// Which kind of key the token says it was signed with; LINE checks whether it was.
+/// Returns which kind of key the token claims to be signed with; LINE checks whether it was.
 fn signing(jws: &Jws<'_>, accepted: &LoginChannels) -> Result<Signing, TokenError> {
     match (jws.header.alg.as_str(), accepted.secret()) {
         ("ES256", _) => Ok(Signing::LineKey),
@@ -61,8 +62,8 @@ async fn claims(answer: Answer) -> Result<Said, TokenError> {
     }
 }
 
-/// LINE's texts may change; if this one does, people are told that their token is invalid rather
-/// than expired, which sends them to the login all the same.
+/// LINE's texts may change; if this one does, the token is reported as invalid rather than expired, which sends the
+/// participant to the login all the same.
 fn refusal(body: &Map<String, Value>) -> TokenError {
     match body.get("error_description").and_then(Value::as_str) {
         Some("IdToken expired.") => TokenError::Expired,

@@ -1,6 +1,6 @@
 //! A token taken apart: a JWS in compact serialization (RFC 7515, section 7.1).
 //!
-//! Everything in here is what somebody says. [`Jws::claims`] alone tells what somebody signed, and needs the key for it.
+//! Everything in here is only claimed. [`Jws::claims`] alone returns what was signed, and needs the key for it.
 //! The cryptography is aws-lc-rs's.
 
 use aws_lc_rs::signature::ParsedPublicKey;
@@ -12,9 +12,12 @@ use serde::{
 };
 use sha2::Sha256;
 
-use super::{Flaw, TokenError, claims::Said};
+use super::{
+    claims::Said,
+    error::{Flaw, TokenError},
+};
 
-/// A token whose signature nobody has looked at yet.
+/// A token whose signature isn't checked yet.
 pub(super) struct Jws<'a> {
     pub(super) header: Header,
     /// What the signature is of: header and payload as they came.
@@ -31,7 +34,7 @@ pub(super) struct Header {
     /// Extensions that must be understood, or the token refused (RFC 7515, section 4.1.11): we understand none.
     #[serde(default, deserialize_with = "there")]
     crit: bool,
-    /// Such an extension, for those who forget to say so (RFC 7797).
+    /// Such an extension, for tokens that don't list it (RFC 7797).
     #[serde(default, deserialize_with = "there")]
     b64: bool,
 }
@@ -58,7 +61,7 @@ impl<'a> Jws<'a> {
         Ok(Self { header, signed, payload, signature })
     }
 
-    /// The claims, if they were signed with this key.
+    /// Returns the claims, if they were signed with this key.
     pub(super) fn claims(&self, key: &Key<'_>) -> Result<Said, TokenError> {
         if !key.signed(self.signed.as_bytes(), &self.signature) {
             return Err(TokenError::Invalid(Flaw::Signature));
@@ -66,7 +69,7 @@ impl<'a> Jws<'a> {
         self.unverified_claims().ok_or(TokenError::Invalid(Flaw::Form))
     }
 
-    /// What the token claims: good for asking LINE about it, and for nothing else.
+    /// Returns what the token claims: good for asking LINE about it, and for nothing else.
     pub(super) fn unverified_claims(&self) -> Option<Said> {
         object(self.payload)
     }
@@ -91,7 +94,7 @@ fn object<T: DeserializeOwned>(part: &str) -> Option<T> {
     serde_json::from_slice(&json).ok()
 }
 
-/// That a name is said, whatever its value, `null` too.
+/// Reads that a member is there, whatever its value, `null` too.
 fn there<'de, D: Deserializer<'de>>(json: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(json).map(|_| true)
 }

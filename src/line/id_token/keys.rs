@@ -11,8 +11,8 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 
 use super::super::{
-    Platform,
     answer::{Answer, CallError},
+    platform::Platform,
 };
 use crate::domain::time::Clock;
 
@@ -21,7 +21,7 @@ const CERTS: &str = "/oauth2/v2.1/certs";
 /// How long a copy is used before it is fetched again, so that a withdrawn key goes.
 pub(super) const FRESH: Duration = Duration::from_hours(1);
 
-/// Between two attempts while there is no copy at all: everybody waits for it then.
+/// Between two attempts while there is no copy at all: every caller waits for it then.
 const WITHOUT_COPY: Duration = Duration::from_secs(1);
 
 /// LINE's keys (LINE Login: "Verify ID token"), by `kid`.
@@ -29,7 +29,7 @@ pub(super) struct KeyRing {
     platform: Platform,
     refetch: Duration,
     clock: Clock,
-    /// Held by the one who fetches.
+    /// Locked by the caller that fetches.
     fetching: tokio::sync::Mutex<()>,
     copy: Mutex<LocalCopy>,
 }
@@ -57,7 +57,7 @@ impl KeyRing {
         Self { platform, refetch, clock, fetching: tokio::sync::Mutex::default(), copy: Mutex::default() }
     }
 
-    /// The key that a token names. `None`: LINE has no such key, by a set that was fetched within `jwks_refetch`.
+    /// Returns the key that a token names. `None`: LINE has no such key, by a set that was fetched within `jwks_refetch`.
     ///
     /// An unknown `kid` waits for a fetch, unless there was one within `jwks_refetch`, well or not. An old copy
     /// is fetched again by one caller, while the others use it as it is. A copy is kept until
@@ -77,21 +77,21 @@ impl KeyRing {
             },
             Found::Nothing => self.fetching.lock().await,
         };
-        // Whoever had the turn before may have brought it, or have failed just now.
+        // The caller before may have fetched it, or have failed just now.
         if self.copy().is_worth_a_fetch(kid, self.refetch, self.clock.uptime()) {
             self.fetch().await;
         }
         self.copy().answer(kid)
     }
 
-    /// When the copy came, as uptime; `None` without one.
+    /// Returns when the copy came, as uptime; `None` without one.
     pub(super) fn fetched_at(&self) -> Option<Duration> {
         self.copy().fetched_at
     }
 
     async fn fetch(&self) {
         self.copy().begin(self.clock.uptime());
-        let request = self.platform.get(CERTS).timeout(self.platform.patience());
+        let request = self.platform.get(CERTS).timeout(self.platform.short_timeout());
         // A key set is used without LINE's request id: the table in `crate::line` says why.
         let outcome = match Answer::of_any_sender(request).await {
             Ok(answer) => answer.success().await.and_then(|set| usable_keys(&set)),
@@ -128,9 +128,9 @@ impl LocalCopy {
         rested && (self.is_old(now) || !self.keys.contains_key(kid))
     }
 
-    /// Counts an attempt when it begins, so that callers who go away in the middle of one can't ask
-    /// for another each time. Until its end is known it counts as failed. Without a copy that must not be: who is
-    /// waiting makes the next.
+    /// Counts an attempt when it begins, so that callers that give up in the middle of one can't ask
+    /// for another each time. Until its end is known it counts as failed. Without a copy that must not be: the next
+    /// waiting caller makes another.
     fn begin(&mut self, now: Duration) {
         if self.fetched_at.is_some() {
             (self.tried_at, self.failure) = (Some(now), Some(Arc::new(CallError::GivenUp)));
@@ -145,7 +145,7 @@ impl LocalCopy {
         }
     }
 
-    /// After a fetch that was worth it, or so soon after one that none is: the outcome of the last fetch is at most
+    /// Answers after a fetch that was worth it, or so soon after one that none is: the outcome of the last fetch is at most
     /// `jwks_refetch` old.
     fn answer(&self, kid: &str) -> Result<Option<Arc<ParsedPublicKey>>, Arc<CallError>> {
         match (self.keys.get(kid), &self.failure) {
@@ -156,7 +156,7 @@ impl LocalCopy {
     }
 }
 
-/// The ES256 keys of a set. Others, and entries that can't be read, are passed over; a set without
+/// Returns the ES256 keys of a set. Others, and entries that can't be read, are passed over; a set without
 /// a single one can't be meant.
 fn usable_keys(set: &Map<String, Value>) -> Result<HashMap<String, Arc<ParsedPublicKey>>, CallError> {
     let entries = set.get("keys").and_then(Value::as_array).into_iter().flatten();
@@ -164,7 +164,7 @@ fn usable_keys(set: &Map<String, Value>) -> Result<HashMap<String, Arc<ParsedPub
     if keys.is_empty() { Err(CallError::Form("no usable key")) } else { Ok(keys) }
 }
 
-/// An EC key on P-256 for signatures (RFC 7517, RFC 7518 section 6.2), with its `kid`.
+/// Returns an EC key on P-256 for signatures (RFC 7517, RFC 7518 section 6.2), with its `kid`.
 fn usable_key(entry: &Value) -> Option<(String, Arc<ParsedPublicKey>)> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str);
     let is = |name: &str, value: &str| text(name) == Some(value);

@@ -9,14 +9,15 @@ use std::{
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 
-use super::{Claims, keys};
+use super::{claims::Claims, keys};
 
 /// How many tokens are remembered: about 2 MB.
 const MOST: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
-/// SHA-256 of a token (or of a secret): what is kept names nobody's session.
+/// SHA-256 of a token (or of a secret): what is kept gives away no session.
 pub(super) type TokenDigest = [u8; 32];
 
+/// Returns the digest of a token or secret.
 pub(super) fn digest(token: &str) -> TokenDigest {
     Sha256::digest(token.as_bytes()).into()
 }
@@ -35,10 +36,11 @@ pub(super) struct Verified {
 pub(super) enum Signing {
     /// One of LINE's published keys (ES256).
     LineKey,
-    /// The secret of the Login channel (HS256), told by its digest: good only where the same one is configured.
+    /// The secret of the Login channel (HS256), known by its digest: good only where the same one is configured.
     LoginSecret(TokenDigest),
 }
 
+/// The tokens that are remembered.
 pub(super) struct Seen(Mutex<LruCache<TokenDigest, Verified>>);
 
 impl Default for Seen {
@@ -48,13 +50,14 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// What is known of a token. Nothing is known for longer than a copy of LINE's keys is used, so
+    /// Returns what is known of a token. Nothing is known for longer than a copy of LINE's keys is used, so
     /// that a withdrawn key takes its tokens along.
     pub(super) fn find(&self, digest: &TokenDigest, uptime: Duration) -> Option<Verified> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get(digest).filter(|verified| uptime < verified.at + keys::FRESH).cloned()
     }
 
+    /// Remembers a verified token.
     pub(super) fn keep(&self, digest: TokenDigest, verified: Verified) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).put(digest, verified);
     }

@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use super::*;
 use crate::store::{
     StoreError,
-    canned::Canned,
     client::{Clients, Pace},
 };
+use crate::stub::Stub;
 
-fn reader(canned: &Canned, story: &'static str) -> StreamReader {
+fn reader(stub: &Stub, story: &'static str) -> StreamReader {
     let pace =
         Pace { budget: Cow::Borrowed(story), first_pause: Duration::from_millis(1), attempts: 1, ..Pace::worker() };
-    StreamReader::new(Clients::at(canned.endpoint(), &pace).streams, "arn:aws:dynamodb:x".to_owned())
+    StreamReader::new(Clients::at(stub.url(), &pace).streams, "arn:aws:dynamodb:x".to_owned())
 }
 
 async fn records_of(answer: Value, story: &'static str) -> RecordsPage {
-    let canned = Canned::answer(200, &answer.to_string());
-    reader(&canned, story).records(&Iterator("i".to_owned()), 1000).await.unwrap()
+    let stub = Stub::in_order(&[(200, &answer.to_string())]);
+    reader(&stub, story).records(&Iterator("i".to_owned()), 1000).await.unwrap()
 }
 
 fn record(name: &str, image: &Value) -> Value {
@@ -53,8 +53,8 @@ async fn every_failure_says_what_its_reader_can_do() {
     ];
     for (code, expected) in cases {
         let body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": "no" });
-        let canned = Canned::answer(400, &body.to_string());
-        let told = match reader(&canned, code).records(&Iterator("i".to_owned()), 1000).await {
+        let stub = Stub::in_order(&[(400, &body.to_string())]);
+        let told = match reader(&stub, code).records(&Iterator("i".to_owned()), 1000).await {
             Ok(_) => "fine",
             Err(StreamError::Expired) => "expired",
             Err(StreamError::Misplaced(_)) => "misplaced",
@@ -101,10 +101,10 @@ async fn shards_come_page_by_page_and_only_children_are_children() {
         { "ShardId": "s3", "ParentShardId": "s0" },
     ]);
     let description = json!({ "StreamDescription": { "Shards": shards, "LastEvaluatedShardId": "s3" } });
-    let canned = Canned::answer(200, &description.to_string());
-    let page = reader(&canned, "shards_come_page_by_page").shards(None).await.unwrap();
+    let stub = Stub::in_order(&[(200, &description.to_string())]);
+    let page = reader(&stub, "shards_come_page_by_page").shards(None).await.unwrap();
     let id = |id: &str| ShardId::from(id.to_owned());
     assert_eq!((page.shards.len(), page.next), (3, Some(id("s3"))));
-    let children = reader(&canned, "only_children").children(&id("s1")).await.unwrap();
+    let children = reader(&stub, "only_children").children(&id("s1")).await.unwrap();
     assert_eq!(children, [ListedShard { id: id("s2"), parent: Some(id("s1")) }]);
 }

@@ -6,6 +6,10 @@ use serde_json::{Value, json};
 
 use crate::house::{Answer, House, RALLY, flex};
 
+#[path = "../../../src/line/flex/tests/verdicts.rs"]
+#[allow(dead_code, reason = "sources and placeholders matter to the unit tests")]
+mod verdicts;
+
 /// A message whose text opens an address that is this long once `filled` characters stand for its `placeholders`.
 fn opening(length: usize, placeholders: &str, filled: usize) -> Value {
     let start = "https://example.jp/";
@@ -36,29 +40,20 @@ fn is_too_long(answer: Answer, place: &str) {
 async fn every_row_of_the_table_of_verdicts_is_stored_or_refused_by_place_and_reason() {
     let house = House::open("verdicts").await;
     let organiser = house.organiser();
-    let rows: Vec<Value> = serde_json::from_str(include_str!("../../../src/line/flex/verdicts.json")).unwrap();
-    for row in &rows {
-        let mut message = flex("a");
-        if let Some(component) = row.get("component") {
-            message["contents"]["body"]["contents"][0] = component.clone();
-        }
-        message["contents"] = row.get("contents").unwrap_or(&message["contents"]).clone();
-        for (name, value) in row.get("beside").and_then(Value::as_object).into_iter().flatten() {
-            message[name] = value.clone();
-        }
-        let message = row.get("whole").unwrap_or(&message);
+    for row in verdicts::all() {
+        let message = row.message();
         let of_stamp = organiser.put_stamp(RALLY, "001", &json!({"flexMessageContent": message})).await;
         let of_event = organiser.put_event(RALLY, &json!({"completionMessageContent": message})).await;
-        let Some(refused) = row.get("refused") else {
+        let Some(refused) = &row.refused else {
             let (stamp, event) = (of_stamp.is(200), of_event.is(200));
             let stored = organiser.get(&format!("/{RALLY}/stamps/001")).await.is(200);
-            assert_eq!(stamp.body, stored.body, "{row}");
-            assert_eq!(event.body, organiser.get(&format!("/{RALLY}")).await.is(200).body, "{row}");
+            assert_eq!(stamp.body, stored.body, "{}: {message}", row.rule);
+            assert_eq!(event.body, organiser.get(&format!("/{RALLY}")).await.is(200).body, "{}: {message}", row.rule);
             continue;
         };
-        let faults = json!([{"path": refused["at"], "limit": refused["limit"]}]);
-        assert_eq!(of_stamp.refuses(422, "flex_invalid").body["faults"], faults, "{row}");
-        assert_eq!(of_event.refuses(422, "flex_invalid").body["faults"], faults, "{row}");
+        let faults = json!([{"path": refused.at, "limit": refused.limit}]);
+        assert_eq!(of_stamp.refuses(422, "flex_invalid").body["faults"], faults, "{}: {message}", row.rule);
+        assert_eq!(of_event.refuses(422, "flex_invalid").body["faults"], faults, "{}: {message}", row.rule);
     }
 }
 

@@ -3,8 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Change, Outcome, Platform, listed};
-use crate::dev::line::{keys::OldKeys, platform::Channel};
+use super::input::{Change, listed};
+use crate::dev::line::{
+    answer::{Answer, Outcome},
+    keys::OldKeys,
+    platform::{Channel, Platform},
+};
 
 /// Changes of a channel; what is left out stays, null takes away.
 #[derive(Default, Deserialize)]

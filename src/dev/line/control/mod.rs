@@ -1,24 +1,22 @@
-//! The control API: what a person in LINE's position would do, as JSON under `/control`. The module
+//! The control API: what an operator in LINE's position would do, as JSON under `/control`. The module
 //! documentation of [`super`] lists it.
 
 mod channels;
+mod input;
 mod pushes;
 mod switches;
 mod users;
 
-use std::collections::HashMap;
-
-use actix_web::web::Query;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     answer::{Answer, Outcome},
+    call::Call,
     faults::Rule,
     platform::Platform,
-    server::Call,
     webhooks::{self, WebhookOrder},
 };
+use input::{input, query};
 
 pub(super) use users::{NewUsers, mint, phone};
 
@@ -52,69 +50,6 @@ pub(super) async fn answer(platform: &Platform, call: &Call) -> Outcome {
     }
 }
 
-/// The body; an empty one is an empty object.
-fn input<T: DeserializeOwned>(call: &Call) -> Result<T, Answer> {
-    let body: &[u8] = if call.body.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &call.body };
-    serde_json::from_slice(body).map_err(|error| Answer::message(400, &format!("the body can't be read: {error}")))
-}
-
-fn query(call: &Call) -> Result<Asked, Answer> {
-    Query::<HashMap<String, String>>::from_query(&call.query)
-        .map(|query| Asked(query.into_inner()))
-        .map_err(|error| Answer::message(400, &format!("the query can't be read: {error}")))
-}
-
-/// One member of a PATCH.
-#[derive(Clone, Debug, Default)]
-enum Change<T> {
-    /// Null: taken away.
-    Clear,
-    /// Left out: as it was.
-    #[default]
-    Keep,
-    Set(T),
-}
-
-impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Change<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        Ok(Option::deserialize(input)?.map_or(Self::Clear, Self::Set))
-    }
-}
-
-impl<T> Change<T> {
-    fn apply(self, to: &mut Option<T>) {
-        match self {
-            Self::Clear => *to = None,
-            Self::Keep => {}
-            Self::Set(new) => *to = Some(new),
-        }
-    }
-}
-
-/// The query of a control request.
-struct Asked(HashMap<String, String>);
-
-impl Asked {
-    fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    fn parsed<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Answer> {
-        self.text(name)
-            .map(|text| text.parse().map_err(|_| Answer::message(400, &format!("`{name}` can't be `{text}`"))))
-            .transpose()
-    }
-
-    fn only(&self, known: &[&str]) -> Result<(), Answer> {
-        match self.0.keys().find(|name| !known.contains(&name.as_str())) {
-            Some(name) => {
-                Err(Answer::message(400, &format!("no query member `{name}`; there are: {}", known.join(", "))))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
 async fn send_webhooks(platform: &Platform, order: WebhookOrder) -> Outcome {
     let deliveries = webhooks::send(platform, &order).await?;
     Ok(Answer::json(200, &json!({ "deliveries": deliveries })))
@@ -134,9 +69,4 @@ fn put_faults(platform: &Platform, order: Rules) -> Outcome {
 
 fn faults(platform: &Platform) -> Answer {
     Answer::json(200, &json!({ "rules": platform.switches().faults.rules() }))
-}
-
-fn listed(name: &str, rows: impl serde::Serialize) -> Answer {
-    let rows = serde_json::to_value(rows).unwrap_or(Value::Null);
-    Answer::json(200, &json!({ name: rows }))
 }

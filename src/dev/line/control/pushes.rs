@@ -2,10 +2,12 @@
 
 use serde_json::json;
 
-use super::{Answer, Asked, Outcome, Platform, listed};
+use super::input::{Asked, listed};
 use crate::dev::line::{
+    answer::{Answer, Outcome},
     endpoint::Endpoint,
     ledger::{PushFilter, With},
+    platform::Platform,
 };
 
 /// Accepted pushes and replies; any number of them unless `limit` says otherwise.

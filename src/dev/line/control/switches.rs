@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Change, Outcome, Platform};
+use super::input::Change;
 use crate::dev::line::{
+    answer::{Answer, Outcome},
     endpoint::Endpoint,
-    switches::{UnknownMembers, Wording},
+    platform::Platform,
+    switches::Wording,
 };
 
 /// Changes; what is left out stays.
@@ -19,7 +21,6 @@ pub(super) struct SettingsChange {
     rate_per_second: Change<f64>,
     rate_burst: Option<f64>,
     wording: Option<Wording>,
-    unknown_members: Option<UnknownMembers>,
     jwks_up: Option<bool>,
     clock_offset_ms: Option<i64>,
     /// Added to the offset.
@@ -49,7 +50,6 @@ pub(super) fn change(platform: &Platform, change: SettingsChange) -> Outcome {
     replace(&mut settings.latency_ms, change.latency_ms);
     replace(&mut settings.rate_burst, change.rate_burst);
     replace(&mut settings.wording, change.wording);
-    replace(&mut settings.unknown_members, change.unknown_members);
     replace(&mut settings.jwks_up, change.jwks_up);
     change.rate_per_second.apply(&mut settings.rate_per_second);
     switches.refill();

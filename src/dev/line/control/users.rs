@@ -1,17 +1,19 @@
-//! People: made, related, given ID tokens, and their phones read.
+//! Users: made, related, given ID tokens, and their phones read.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Outcome, Platform, listed};
+use super::input::{Asked, listed};
 use crate::dev::line::{
+    answer::{Answer, Outcome},
     chance,
     jws::{self, IdTokenOrder, Subject},
     ledger::{PushFilter, Relation, With},
+    platform::Platform,
     webhooks::{self, WebhookOrder},
 };
 
-/// An order for one person or many.
+/// An order for one user or many.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(in super::super) struct NewUsers {
@@ -21,7 +23,7 @@ pub(in super::super) struct NewUsers {
     relation: Option<Relation>,
     /// Short for the relations `friend` and `notFriend`.
     friend: Option<bool>,
-    /// The channels that know the person; all if left out.
+    /// The channels that know the user; all if left out.
     channels: Option<Vec<String>>,
     /// Makes so many, numbered after the name.
     count: Option<u32>,
@@ -37,7 +39,7 @@ pub(super) struct NewRelation {
     webhook: bool,
 }
 
-/// 201 and the person, or `{"users":[ids]}` where a count was given.
+/// Answers 201 with the user, or with `{"users":[ids]}` where a count was given.
 pub(super) fn make(platform: &Platform, order: &NewUsers) -> Outcome {
     let Some(count) = order.count else {
         let user_id = order.make(platform, "")?;
@@ -51,12 +53,12 @@ pub(super) fn make(platform: &Platform, order: &NewUsers) -> Outcome {
 }
 
 impl NewUsers {
-    /// One friend of every channel.
+    /// Returns the order for a friend of every channel.
     pub(in super::super) fn friend(name: &str, user_id: Option<&str>) -> Self {
         Self { name: Some(name.to_owned()), user_id: user_id.map(str::to_owned), ..Self::default() }
     }
 
-    /// Makes one person and answers their id.
+    /// Makes one user and returns the id.
     pub(in super::super) fn make(&self, platform: &Platform, number: &str) -> Result<String, Answer> {
         let user_id = self.user_id.clone().unwrap_or_else(chance::user_id);
         if !chance::is_id(&user_id, 'U') {
@@ -111,7 +113,7 @@ pub(super) async fn relate(platform: &Platform, user_id: &str, order: NewRelatio
     Ok(Answer::json(200, &body))
 }
 
-/// `follow` for a friend, `unfollow` for somebody who blocked; the rest sends nothing.
+/// `follow` for a friend, `unfollow` for a user who blocked the account; the rest sends nothing.
 fn friendship_event(user_id: &str, before: Option<Relation>, now: Relation) -> Option<Value> {
     match now {
         Relation::Friend => {
@@ -127,7 +129,7 @@ pub(super) fn id_token(platform: &Platform, user_id: &str, order: &IdTokenOrder)
     Ok(Answer::json(200, &json!({ "idToken": mint(platform, user_id, order)? })))
 }
 
-/// The token alone as text, for a shell: `$(curl -s …/id-token?channel=main)`.
+/// Answers with the token alone as text, for a shell: `$(curl -s …/id-token?channel=main)`.
 pub(super) fn bare_id_token(platform: &Platform, user_id: &str, asked: &Asked) -> Outcome {
     asked.only(&["channel", "age", "expiresIn"])?;
     let order = IdTokenOrder {
@@ -139,7 +141,7 @@ pub(super) fn bare_id_token(platform: &Platform, user_id: &str, asked: &Asked) -
     Ok(Answer::text(200, &mint(platform, user_id, &order)?))
 }
 
-/// An ID token for a person that the control API made.
+/// Returns an ID token of a user that the control API made.
 pub(in super::super) fn mint(platform: &Platform, user_id: &str, order: &IdTokenOrder) -> Result<String, Answer> {
     let name = platform.user_name(user_id)?;
     let channel = platform.channel(order.channel.as_deref())?;
@@ -158,7 +160,7 @@ pub(super) fn phone_of(platform: &Platform, user_id: &str, asked: &Asked) -> Out
     Ok(listed("messages", phone(platform, user_id, asked.text("channel"))?))
 }
 
-/// What the person's phone shows, in the order it arrived: one entry a message.
+/// Returns what the user's phone shows, in the order it arrived: one entry a message.
 pub(in super::super) fn phone(platform: &Platform, user_id: &str, channel: Option<&str>) -> Result<Vec<Value>, Answer> {
     let filter = PushFilter {
         user_id: Some(user_id.to_owned()),

@@ -1,12 +1,14 @@
 //! What the stand-in remembers: one `SQLite` database, every change one transaction, committed
 //! before the request is answered. Times are milliseconds since 1970.
 
+mod push;
 mod pushes;
 mod replies;
 mod retry_keys;
 mod users;
 
-pub(super) use pushes::{Acceptance, NewPush, PushFilter, Rate, Way, With};
+pub(super) use push::{Acceptance, NewPush, Rate, Way};
+pub(super) use pushes::{PushFilter, With};
 pub(super) use replies::{ReplyToken, TokenState};
 pub(super) use users::Relation;
 
@@ -46,7 +48,7 @@ CREATE TABLE IF NOT EXISTS reply_tokens (
     received_at INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 ";
 
-/// The open database. One connection; whoever holds it is alone.
+/// The open database, with the only connection to it.
 pub(super) struct Ledger {
     db: Connection,
     next_ordinal: i64,
@@ -78,7 +80,7 @@ impl Ledger {
         Ok(Self { db, next_ordinal: last.unwrap_or(0) + 1 })
     }
 
-    /// A value kept under a name: token key, token epochs.
+    /// Returns a value kept under a name: token key, token epochs.
     pub(super) fn note(&self, name: &str) -> rusqlite::Result<Option<String>> {
         self.db
             .prepare_cached("SELECT value FROM notes WHERE name = ?1")?
@@ -90,7 +92,7 @@ impl Ledger {
         self.db.execute("INSERT OR REPLACE INTO notes VALUES (?1, ?2)", [name, value]).map(drop)
     }
 
-    /// The published signing keys as PKCS #8, oldest first.
+    /// Returns the published signing keys as PKCS #8, oldest first.
     pub(super) fn signing_keys(&self) -> rusqlite::Result<Vec<Vec<u8>>> {
         let mut found = self.db.prepare("SELECT pkcs8 FROM signing_keys ORDER BY number")?;
         found.query_map([], |row| row.get(0))?.collect()
@@ -105,7 +107,7 @@ impl Ledger {
         change.commit()
     }
 
-    /// Forgets people, phones, keys and counts; signing keys and tokens stay good.
+    /// Forgets users, phones, keys and counts; signing keys and tokens stay good.
     pub(super) fn forget(&mut self) -> rusqlite::Result<()> {
         self.next_ordinal = 1;
         self.db.execute_batch(
@@ -115,7 +117,7 @@ impl Ledger {
     }
 }
 
-/// Takes the exclusive lock and holds it, so a second process is told at its start; answers the
+/// Takes the exclusive lock and holds it, so a second process is refused at its start; returns the
 /// schema's version. WAL with `synchronous=NORMAL` keeps what is committed when the process is
 /// killed (not when the machine is).
 fn lock(db: &Connection) -> rusqlite::Result<i64> {

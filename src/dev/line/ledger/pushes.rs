@@ -1,5 +1,5 @@
-//! Accepted messages. What was accepted but is shown to nobody
-//! (a user who blocked the account) is kept too: only so can a test tell the two apart.
+//! Accepted messages. What was accepted but isn't shown (the user blocked the account) is kept too: only so can a test
+//! distinguish the two.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
@@ -7,46 +7,13 @@ use serde_json::{Value, json};
 
 use super::{
     super::{chance, clock::month},
-    Ledger, retry_keys,
+    Ledger,
+    push::{Acceptance, NewPush, Rate, SentMessages, Way, text},
+    retry_keys,
 };
 
 /// Message ids are decimal strings of 18 digits; each push has room for its five messages.
 const FIRST_MESSAGE_ID: i64 = 560_000_000_000_000_000;
-
-/// `sentMessages` of a push answer, in the order of its messages.
-pub(in super::super) type SentMessages = Value;
-
-/// A push or reply that passed every check of its request.
-pub(in super::super) struct NewPush<'a> {
-    pub(in super::super) channel: &'a str,
-    pub(in super::super) user_id: &'a str,
-    pub(in super::super) request_id: &'a str,
-    pub(in super::super) messages: &'a [Value],
-    pub(in super::super) now_ms: i64,
-    pub(in super::super) way: Way<'a>,
-}
-
-/// How the messages came.
-pub(in super::super) enum Way<'a> {
-    Push { retry_key: Option<&'a str>, quota: Option<u64>, rate: Rate },
-    Reply { token: &'a str },
-}
-
-/// What the rate bucket said when the request came in.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum Rate {
-    Exceeded,
-    Within,
-}
-
-/// What became of it.
-pub(in super::super) enum Acceptance {
-    Accepted(SentMessages),
-    AlreadyAccepted { request_id: String, sent: SentMessages },
-    MonthlyLimit,
-    RateLimited,
-    UnknownUser,
-}
 
 /// Which accepted messages to list.
 #[derive(Clone, Debug, Default)]
@@ -87,30 +54,16 @@ impl Ledger {
         let shown = relation.shows(wrote_at, push.now_ms);
         let ordinal = self.next_ordinal;
         let change = self.db.transaction()?;
-        let refusal = match push.way {
-            Way::Push { retry_key, quota, rate } => refusal(&change, push, retry_key, quota, rate)?,
-            Way::Reply { .. } => None,
-        };
-        if let Some(refusal) = refusal {
+        if let Some(refusal) = refusal(&change, push)? {
             change.commit()?;
             return Ok(refusal);
         }
-        let sent = sent_messages(ordinal, push.messages);
-        insert(&change, ordinal, push, shown, &sent)?;
-        match push.way {
-            Way::Push { retry_key, .. } => {
-                retry_keys::keep(&change, ordinal, push, retry_key)?;
-                if shown {
-                    count(&change, push)?;
-                }
-            }
-            Way::Reply { token } => {
-                change.prepare_cached("UPDATE reply_tokens SET used = 1 WHERE token = ?1")?.execute([token])?;
-            }
-        }
+        let accepted = Accepted { ordinal, push, shown, sent: sent_messages(ordinal, push.messages) };
+        accepted.insert(&change)?;
+        accepted.follow_up(&change)?;
         change.commit()?;
         self.next_ordinal = ordinal + 1;
-        Ok(Acceptance::Accepted(sent))
+        Ok(Acceptance::Accepted(accepted.sent))
     }
 
     /// Messages that count in the quota this month.
@@ -156,13 +109,8 @@ pub(in super::super) enum With {
 const MATCHES: &str = "(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR user_id = ?2)
      AND (?3 IS NULL OR retry_key = ?3) AND (?4 IS NULL OR shown = ?4)";
 
-fn refusal(
-    change: &Transaction<'_>,
-    push: &NewPush<'_>,
-    retry_key: Option<&str>,
-    quota: Option<u64>,
-    rate: Rate,
-) -> rusqlite::Result<Option<Acceptance>> {
+fn refusal(change: &Transaction<'_>, push: &NewPush<'_>) -> rusqlite::Result<Option<Acceptance>> {
+    let Way::Push { retry_key, quota, rate } = push.way else { return Ok(None) };
     if let Some(key) = retry_key
         && let Some(earlier) = retry_keys::earlier(change, push, key)?
     {
@@ -177,42 +125,61 @@ fn refusal(
     }
 }
 
-fn insert(
-    change: &Transaction<'_>,
+/// A push or reply that is accepted, with its place among all of them.
+struct Accepted<'a> {
     ordinal: i64,
-    push: &NewPush<'_>,
+    push: &'a NewPush<'a>,
     shown: bool,
-    sent: &SentMessages,
-) -> rusqlite::Result<()> {
-    let (kind, retry_key) = match push.way {
-        Way::Push { retry_key, .. } => ("push", retry_key),
-        Way::Reply { .. } => ("reply", None),
-    };
-    change
-        .prepare_cached("INSERT INTO pushes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
-        .execute(params![
-            ordinal,
-            push.channel,
-            push.user_id,
-            kind,
-            push.request_id,
-            retry_key,
-            push.now_ms,
-            shown,
-            text(push.messages),
-            sent.to_string()
-        ])
-        .map(drop)
+    sent: SentMessages,
 }
 
-/// One recipient counts once, however many messages the request has.
-fn count(change: &Transaction<'_>, push: &NewPush<'_>) -> rusqlite::Result<()> {
-    change
-        .prepare_cached(
-            "INSERT INTO usage VALUES (?1, ?2, 1) ON CONFLICT (channel, month) DO UPDATE SET used = used + 1",
-        )?
-        .execute(params![push.channel, month(push.now_ms)])
-        .map(drop)
+impl Accepted<'_> {
+    fn insert(&self, change: &Transaction<'_>) -> rusqlite::Result<()> {
+        let (kind, retry_key) = match self.push.way {
+            Way::Push { retry_key, .. } => ("push", retry_key),
+            Way::Reply { .. } => ("reply", None),
+        };
+        let NewPush { channel, user_id, request_id, messages, now_ms, .. } = *self.push;
+        let messages = text(messages);
+        change
+            .prepare_cached("INSERT INTO pushes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
+            .execute(params![
+                self.ordinal,
+                channel,
+                user_id,
+                kind,
+                request_id,
+                retry_key,
+                now_ms,
+                self.shown,
+                messages,
+                self.sent.to_string()
+            ])
+            .map(drop)
+    }
+
+    /// Keeps the retry key and counts the push, or uses up the reply token.
+    fn follow_up(&self, change: &Transaction<'_>) -> rusqlite::Result<()> {
+        match self.push.way {
+            Way::Push { retry_key, .. } => {
+                retry_keys::keep(change, self.ordinal, self.push, retry_key)?;
+                if self.shown { self.count(change) } else { Ok(()) }
+            }
+            Way::Reply { token } => {
+                change.prepare_cached("UPDATE reply_tokens SET used = 1 WHERE token = ?1")?.execute([token]).map(drop)
+            }
+        }
+    }
+
+    /// One recipient counts once, however many messages the request has.
+    fn count(&self, change: &Transaction<'_>) -> rusqlite::Result<()> {
+        change
+            .prepare_cached(
+                "INSERT INTO usage VALUES (?1, ?2, 1) ON CONFLICT (channel, month) DO UPDATE SET used = used + 1",
+            )?
+            .execute(params![self.push.channel, month(self.push.now_ms)])
+            .map(drop)
+    }
 }
 
 fn used(db: &rusqlite::Connection, channel: &str, now_ms: i64) -> rusqlite::Result<u64> {
@@ -238,10 +205,6 @@ fn sent_messages(ordinal: i64, messages: &[Value]) -> SentMessages {
         }
     });
     Value::Array(sent.collect())
-}
-
-pub(super) fn text(messages: &[Value]) -> String {
-    serde_json::to_string(messages).unwrap_or_default()
 }
 
 fn accepted_push(row: &Row<'_>, with: With) -> rusqlite::Result<AcceptedPush> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{
     Ledger,
-    pushes::{Acceptance, NewPush, text},
+    push::{Acceptance, NewPush, text},
 };
 
 /// A day, counted from the acceptance (Messaging API reference, retry-api-request).

@@ -1,11 +1,11 @@
-//! People, and what each is to each channel.
+//! Users, and what each is to each channel.
 
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::Ledger;
 
-/// What a person is to an Official Account.
+/// What a user is to an Official Account.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in super::super) enum Relation {
@@ -15,7 +15,7 @@ pub(in super::super) enum Relation {
     NotFriend,
 }
 
-/// Somebody who wrote to the account still receives pushes for seven days without being a friend.
+/// A user who wrote to the account still receives pushes for seven days without being a friend.
 const CHAT_MS: i64 = 7 * 24 * 3_600_000;
 
 impl Relation {
@@ -37,7 +37,7 @@ impl Relation {
         }
     }
 
-    /// Whether an accepted message is really shown.
+    /// Returns whether an accepted message is really shown.
     pub(super) fn shows(self, wrote_at: Option<i64>, now_ms: i64) -> bool {
         match self {
             Self::Friend => true,
@@ -47,7 +47,7 @@ impl Relation {
     }
 }
 
-/// A person with their relations, by channel name. A channel that isn't listed doesn't know them
+/// A user with the relations, by channel name. A channel that isn't listed doesn't know the user
 /// (it belongs to another provider).
 #[derive(Clone, Debug, Serialize)]
 pub(in super::super) struct User {
@@ -58,7 +58,7 @@ pub(in super::super) struct User {
 }
 
 impl Ledger {
-    /// Makes a person, or renames and relates one anew.
+    /// Makes a user, or renames and relates one anew.
     pub(in super::super) fn put_user(
         &mut self,
         user_id: &str,
@@ -87,7 +87,7 @@ impl Ledger {
         relate(&self.db, channel, user_id, relation)
     }
 
-    /// The person wrote to the account in their one-to-one chat.
+    /// Notes that the user wrote to the account in the one-to-one chat.
     pub(in super::super) fn note_chat(&self, channel: &str, user_id: &str, now_ms: i64) -> rusqlite::Result<()> {
         self.db
             .execute(
@@ -97,7 +97,7 @@ impl Ledger {
             .map(drop)
     }
 
-    /// The relation and the time of the last chat; `None` if the channel doesn't know the person.
+    /// Returns the relation and the time of the last chat; `None` if the channel doesn't know the user.
     pub(in super::super) fn relation(
         &self,
         channel: &str,
@@ -109,7 +109,7 @@ impl Ledger {
             .optional()
     }
 
-    /// Whether the profile can be read: a friend, or somebody in a chat.
+    /// Returns the name, if the profile can be read: that of a friend, or of a user in a chat.
     pub(in super::super) fn profile_name(
         &self,
         channel: &str,
@@ -129,7 +129,7 @@ impl Ledger {
             .optional()
     }
 
-    /// One person, or all of them in the order of their ids.
+    /// Returns one user, or all of them in the order of their ids.
     pub(in super::super) fn users(&self, only: Option<&str>) -> rusqlite::Result<Vec<User>> {
         let mut found = self.db.prepare_cached(
             "SELECT u.user_id, u.name, r.channel, r.relation FROM users u LEFT JOIN relations r USING (user_id)

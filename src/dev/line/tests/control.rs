@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Desk, Got, KEY};
 
 #[tokio::test]
-async fn people_are_made_changed_and_listed() {
+async fn users_are_made_changed_and_listed() {
     let desk = Desk::open();
     let id = "U0123456789abcdef0123456789abcdef";
     let made = desk.control(Method::POST, "/users", json!({ "userId": id, "name": "太郎" })).await;
@@ -19,7 +19,7 @@ async fn people_are_made_changed_and_listed() {
 }
 
 #[tokio::test]
-async fn many_people_are_made_at_once() {
+async fn many_users_are_made_at_once() {
     let desk = Desk::open();
     let made = desk.control(Method::POST, "/users", json!({ "name": "客", "count": 200 })).await;
     assert_eq!(made["users"].as_array().unwrap().len(), 200);
@@ -82,7 +82,7 @@ async fn accepted_pushes_are_listed_filtered_and_without_their_messages() {
 }
 
 #[tokio::test]
-async fn the_log_tells_each_request() {
+async fn the_log_lists_each_request() {
     let desk = Desk::open();
     let hanako = desk.hanako().await;
     desk.faults(json!([{ "endpoint": "push", "kind": "rate_limited", "times": 1 }])).await;
@@ -109,7 +109,7 @@ async fn channels_show_no_secrets() {
 }
 
 #[tokio::test]
-async fn a_reset_forgets_people_and_settings_but_no_keys() {
+async fn a_reset_forgets_users_and_settings_but_no_keys() {
     let desk = Desk::open();
     let hanako = desk.hanako().await;
     let kid = desk.get("/control/settings").await.json()["kid"].clone();

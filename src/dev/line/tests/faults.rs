@@ -43,8 +43,8 @@ async fn an_answer_can_be_withheld_after_the_message_was_accepted() {
     let hanako = desk.hanako().await;
     desk.faults(json!([{ "endpoint": "push", "kind": "timeout_after_accept", "times": 1 }])).await;
     let messages = json!([text("一")]);
-    let patience = std::time::Duration::from_millis(50);
-    let error = desk.push_request(&hanako, Some(KEY), &messages).timeout(patience).send().await.unwrap_err();
+    let timeout = std::time::Duration::from_millis(50);
+    let error = desk.push_request(&hanako, Some(KEY), &messages).timeout(timeout).send().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     assert_eq!(desk.phone(&hanako).await.len(), 1);
     assert_eq!(desk.push(&hanako, Some(KEY)).await.status, 409);

@@ -55,7 +55,7 @@ async fn what_was_answered_is_on_disk_when_the_process_is_killed() {
 }
 
 #[tokio::test]
-async fn a_stopped_stand_in_gives_its_file_and_goes_on_where_it_was() {
+async fn a_stopped_stand_in_frees_its_file_and_remembers_after_a_restart() {
     let folder = Folder::new();
     let memory = Memory::File(folder.file("deep/down/line.db"));
     let desk = Desk::with(&memory);
@@ -69,7 +69,7 @@ async fn a_stopped_stand_in_gives_its_file_and_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_stop_cuts_off_whoever_waits_for_an_answer() {
+async fn a_stop_cuts_off_clients_that_wait_for_an_answer() {
     let folder = Folder::new();
     let memory = Memory::File(folder.file("line.db"));
     let desk = Desk::with(&memory);
@@ -89,7 +89,7 @@ async fn a_stop_cuts_off_whoever_waits_for_an_answer() {
 }
 
 #[test]
-fn a_file_in_use_and_an_unusable_path_are_told_apart() {
+fn a_file_in_use_and_an_unusable_path_are_distinguished() {
     let folder = Folder::new();
     let start = |memory: Memory| StandIn::start(listener(), &memory, channels());
     let path = folder.file("line.db");

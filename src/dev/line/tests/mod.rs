@@ -1,8 +1,7 @@
-//! The stand-in, asked over HTTP as everybody else asks it.
+//! The stand-in, asked over HTTP as any client asks it.
 
 mod control;
 mod faults;
-mod flex;
 mod login;
 mod memory;
 mod push;

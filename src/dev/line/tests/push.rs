@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Desk, Got, KEY, TOKEN, text};
+use super::{Desk, Got, KEY, TOKEN, flex, text};
 
 #[tokio::test]
 async fn a_friend_sees_the_message_once() {
@@ -36,11 +36,11 @@ async fn silent_recipients_are_accepted_and_see_nothing() {
 }
 
 #[tokio::test]
-async fn somebody_who_wrote_lately_is_reached_without_being_a_friend() {
+async fn a_user_who_wrote_lately_is_reached_without_being_a_friend() {
     let desk = Desk::open();
     let taro = desk.user(json!({ "friend": false })).await;
     let event = json!({ "type": "message", "userId": taro, "message": { "type": "text", "id": "1", "text": "やあ" } });
-    // Nobody listens there; that the person wrote is true all the same.
+    // Nothing listens there; that the user wrote is true all the same.
     let url = format!("{}/v2/nowhere", desk.line.base_url());
     desk.control(Method::POST, "/webhooks", json!({ "events": [event], "url": url })).await;
     assert_eq!(desk.push(&taro, None).await.status, 200);
@@ -51,7 +51,7 @@ async fn somebody_who_wrote_lately_is_reached_without_being_a_friend() {
 }
 
 #[tokio::test]
-async fn a_stranger_fails_and_a_malformed_recipient_is_told_apart() {
+async fn a_stranger_fails_and_a_malformed_recipient_is_distinguished() {
     let desk = Desk::open();
     for to in ["U0123456789abcdef0123456789abcdef", "C0123456789abcdef0123456789abcdef"] {
         let got = desk.push(to, None).await;
@@ -108,7 +108,7 @@ async fn a_retry_key_is_forgotten_after_a_day() {
 }
 
 #[tokio::test]
-async fn the_control_api_tells_a_repeat_from_another_message_under_the_same_key() {
+async fn the_control_api_distinguishes_a_repeat_from_another_message_under_the_same_key() {
     let desk = Desk::open();
     let hanako = desk.hanako().await;
     desk.push(&hanako, Some(KEY)).await;
@@ -193,6 +193,35 @@ async fn bodies_that_are_no_push_are_refused_by_shape() {
     }
     let got = desk.post("/v2/bot/message/push", &json!({ "to": hanako, "messages": [{ "type": "flux" }] })).await;
     assert!(got.detail().0.starts_with("Must be one of the following values: ["));
+    assert_eq!(desk.accepted().await, 0);
+}
+
+#[tokio::test]
+async fn one_bad_message_rejects_the_whole_push() {
+    let desk = Desk::open();
+    let hanako = desk.hanako().await;
+    let (bubble, unknown) = (json!({ "type": "bubble" }), json!({ "type": "balloon" }));
+    let messages = json!([flex(&bubble), flex(&unknown)]);
+    let got = desk.push_messages(&hanako, None, messages).await;
+    assert_eq!((got.status, got.message().as_str()), (400, "A message (messages[1]) in the request body is invalid"));
+    assert!(desk.phone(&hanako).await.is_empty());
+    let mut long = flex(&bubble);
+    long["altText"] = json!("あ".repeat(1501));
+    let got = desk.push_messages(&hanako, None, json!([long])).await;
+    assert_eq!(got.detail(), ("Length must be between 0 and 1500".to_owned(), "messages[0].altText".to_owned()));
+}
+
+#[tokio::test]
+async fn a_validated_message_is_checked_as_a_pushed_one_and_not_sent() {
+    let desk = Desk::open();
+    let validate = async |contents: Value| {
+        desk.post("/v2/bot/message/validate/push", &json!({ "messages": [flex(&contents)] })).await
+    };
+    let taken = validate(json!({ "type": "carousel", "contents": [] })).await;
+    assert_eq!((taken.status, taken.json()), (200, json!({})));
+    let refused = validate(json!({ "type": "balloon" })).await;
+    assert_eq!(refused.message(), "A message (messages[0]) in the request body is invalid");
+    assert_eq!(refused.detail(), ("invalid property".to_owned(), "/type".to_owned()));
     assert_eq!(desk.accepted().await, 0);
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, Got, KEY, TOKEN, text};
 
-/// Sends a postback of the person into the void and answers the event as it was sent.
+/// Sends a postback of the user into the void and answers the event as it was sent.
 async fn postback(desk: &Desk, user_id: &str) -> Value {
     let event = json!({ "type": "postback", "userId": user_id, "postback": { "data": "x" } });
     send(desk, json!({ "events": [event] })).await

@@ -43,7 +43,7 @@ fn unknown_members_and_null_are_refused() {
     let odd = and(text_a(), "a/b~c", 1);
     refuses(odd, "/a~1b~0c", "is no member that LINE knows here: remove it");
     let bubble = json!({ "type": "bubble", "hero": null, "body": vertical(json!([])) });
-    assert_eq!(told(&message(bubble)), ["/contents/hero: is null: leave the member out instead"]);
+    assert_eq!(shown(&message(bubble)), ["/contents/hero: is null: leave the member out instead"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_text_is_not_empty() {
 }
 
 #[test]
-fn words_are_lines_own() {
+fn keywords_that_line_does_not_list_are_refused() {
     let image = json!({ "type": "image", "url": "https://example.jp/a.png" });
     refuses(and(image, "aspectMode", "contain"), "/aspectMode", "must be one of cover, fit");
     refuses(and(text_a(), "weight", "heavy"), "/weight", "must be one of regular, bold");
@@ -83,7 +83,7 @@ fn words_are_lines_own() {
         "must be one of center, flex-start, flex-end",
     );
     let tiny = json!({ "type": "bubble", "size": "pico", "body": vertical(json!([])) });
-    assert_eq!(told(&message(tiny)), ["/contents/size: must be one of nano, micro, deca, hecto, kilo, mega, giga"]);
+    assert_eq!(shown(&message(tiny)), ["/contents/size: must be one of nano, micro, deca, hecto, kilo, mega, giga"]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn colours_are_hexadecimal() {
     let styled =
         json!({ "type": "bubble", "body": vertical(json!([])), "styles": { "body": { "backgroundColor": "white" } } });
     assert_eq!(
-        told(&message(styled)),
+        shown(&message(styled)),
         ["/contents/styles/body/backgroundColor: must be a colour written #RRGGBB (or #RRGGBBAA)"]
     );
 }

@@ -3,13 +3,36 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` at the call reads better without `&`")]
 
 mod action;
+mod address;
 mod component;
 mod message;
 mod template;
+pub(crate) mod verdicts;
 
 use serde_json::{Value, json};
+use verdicts::Verdict;
 
 use super::*;
+
+#[test]
+fn every_row_of_the_table_has_its_verdict_with_place_and_reason() {
+    for row in verdicts::all() {
+        let Verdict { rule, source, .. } = &row;
+        let fault = |fault: Fault| (fault.path, fault.limit);
+        let found: Vec<_> = check(row.message()).into_iter().map(fault).collect();
+        let expected: Vec<_> = row.refused.iter().map(|refused| (refused.at.clone(), refused.limit.clone())).collect();
+        assert_eq!(found, expected, "{rule} ({source}): {}", row.message());
+    }
+}
+
+/// What is sent is checked once more, as it is: its placeholders are filled.
+#[test]
+fn every_finished_message_of_the_table_is_taken_or_refused() {
+    for row in verdicts::all().iter().filter(|row| !row.has_placeholders) {
+        let found = check_finished(row.message());
+        assert_eq!(found.is_empty(), row.refused.is_none(), "{}: {found:?}: {}", row.rule, row.message());
+    }
+}
 
 /// A message with `body` as the contents of its bubble's body.
 fn with_body(contents: Value) -> Value {
@@ -32,20 +55,20 @@ fn uri(label: &str) -> Value {
     json!({ "type": "uri", "label": label, "uri": "https://example.jp/" })
 }
 
-fn told(message: &Value) -> Vec<String> {
+fn shown(message: &Value) -> Vec<String> {
     check(message).iter().map(ToString::to_string).collect()
 }
 
-/// `component` in a body has just this fault, told at this path below it.
+/// `component` in a body has just this fault, at this path below it.
 #[track_caller]
 fn refuses(component: Value, path: &str, limit: &str) {
     let message = with_body(json!([component]));
-    assert_eq!(told(&message), [format!("/contents/body/contents/0{path}: {limit}")]);
+    assert_eq!(shown(&message), [format!("/contents/body/contents/0{path}: {limit}")]);
 }
 
 #[track_caller]
 fn accepts(component: Value) {
-    assert_eq!(told(&with_body(json!([component]))), Vec::<String>::new());
+    assert_eq!(shown(&with_body(json!([component]))), Vec::<String>::new());
 }
 
 /// `component` with one more member.

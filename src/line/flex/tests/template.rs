@@ -7,11 +7,11 @@ use super::*;
 #[test]
 fn an_unknown_placeholder_is_refused_and_other_braces_are_text() {
     for text in ["{{stamp.title}}", "{{ stamp.name }}", "{{}}", "{{{stamp.name}}}"] {
-        let told = told(&with_body(json!([self::text(text)])));
-        assert_eq!(told.len(), 1, "{text}");
-        assert!(told[0].starts_with("/contents/body/contents/0/text: has the unknown placeholder {{"), "{told:?}");
+        let faults = shown(&with_body(json!([self::text(text)])));
+        assert_eq!(faults.len(), 1, "{text}");
+        assert!(faults[0].starts_with("/contents/body/contents/0/text: has the unknown placeholder {{"), "{faults:?}");
         assert!(
-            told[0].ends_with("{{stamp.name}}, {{stamp.order}}, {{acquired.at}}, {{card.acquired}}, {{card.total}}")
+            faults[0].ends_with("{{stamp.name}}, {{stamp.order}}, {{acquired.at}}, {{card.acquired}}, {{card.total}}")
         );
     }
     for text in ["{{", "}}", "{stamp.title}", "{{stamp.title", "a } b { c", "{{stamp.name}}{{"] {
@@ -19,7 +19,7 @@ fn an_unknown_placeholder_is_refused_and_other_braces_are_text() {
     }
 }
 
-/// The article's own example: it was stored before anybody checked.
+/// The article's own example: it was stored before there were checks.
 #[test]
 fn a_message_stored_before_the_checks_is_an_error_and_no_panic() {
     let stored = json!({
@@ -154,7 +154,7 @@ fn bones(value: &Value) -> Value {
     }
 }
 
-/// Names as people, mistakes and attackers write them.
+/// Names as organisers, mistakes and attackers write them.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -199,8 +199,8 @@ proptest! {
 
     #[test]
     fn a_cut_text_keeps_its_limit(text in name(), most in 1..60_usize) {
-        for unit in [rule::Unit::Graphemes, rule::Unit::Utf16] {
-            let length = rule::Length { most, unit };
+        for unit in [length::Unit::Graphemes, length::Unit::Utf16] {
+            let length = length::Length { most, unit };
             let cut = length.cut(&text);
             prop_assert!(length.of(&cut) <= most);
             prop_assert!(text.is_empty() || !cut.is_empty());

@@ -2,28 +2,28 @@ use super::*;
 
 /// LINE's verify endpoint, answering `answer`.
 struct Asking {
-    line: Double,
+    line: LineStub,
     signer: Signer,
-    clock: Arc<HandClock>,
+    clock: Arc<ManualClock>,
     verifier: TokenVerifier,
 }
 
 impl Asking {
-    fn line(answer: impl Fn() -> Say + Send + Sync + 'static) -> Self {
-        let line = Double::start(move |_: &Asked| answer());
-        let clock = HandClock::start();
+    fn line(answer: impl Fn() -> Reply + Send + Sync + 'static) -> Self {
+        let line = LineStub::start(move |_: &Request| answer());
+        let clock = clock();
         let platform = line.platform_within(Duration::from_secs(20));
-        let verifier = TokenVerifier::new(platform, settings(Verification::Endpoint), clock.clock());
+        let verifier = TokenVerifier::new(platform, settings(Verification::Endpoint), clock.clone());
         Self { line, signer: Signer::new("key-1"), clock, verifier }
     }
 
     /// LINE accepts the token and says this.
     fn says(claims: Value) -> Self {
-        Self::line(move || Say::json(200, &claims))
+        Self::line(move || Reply::json(200, &claims))
     }
 
     fn refuses(description: &'static str) -> Self {
-        Self::line(move || Say::json(400, &json!({"error": "invalid_request", "error_description": description})))
+        Self::line(move || Reply::json(400, &json!({"error": "invalid_request", "error_description": description})))
     }
 
     async fn verify(&self) -> Outcome {
@@ -103,7 +103,7 @@ async fn line_says_another_subject() {
 
 #[tokio::test]
 async fn line_says_no_without_a_word() {
-    assert_eq!(invalid(&Asking::line(|| Say::text(400, "{}")).verify().await), "refused_by_line");
+    assert_eq!(invalid(&Asking::line(|| Reply::text(400, "{}")).verify().await), "refused_by_line");
 }
 
 #[tokio::test]
@@ -126,20 +126,20 @@ async fn what_line_says_of_a_good_token_is_checked_again() {
 
 #[tokio::test]
 async fn an_answer_that_says_nothing_about_the_token_leaves_it_open() {
-    let answers: [fn() -> Say; 13] = [
-        || Say::Close,
-        || Say::text(200, "<html>"),
-        || Say::text(200, "[]"),
-        || Say::text(200, ""),
-        || Say::text(200, &"x".repeat(1_000_000)),
-        || Say::text(400, "<html>"),
-        || Say::text(413, ""),
-        || Say::text(429, ""),
-        || Say::text(500, ""),
-        || Say::text(503, "{}"),
-        || Say::text(503, &format!("{{\"message\":\"bad eyJ token of {HANAKO}\"}}")),
-        || Say::text(404, "{}"),
-        || Say::text(302, ""),
+    let answers: [fn() -> Reply; 13] = [
+        || Reply::Close,
+        || Reply::text(200, "<html>"),
+        || Reply::text(200, "[]"),
+        || Reply::text(200, ""),
+        || Reply::text(200, &"x".repeat(1_000_000)),
+        || Reply::text(400, "<html>"),
+        || Reply::text(413, ""),
+        || Reply::text(429, ""),
+        || Reply::text(500, ""),
+        || Reply::text(503, "{}"),
+        || Reply::text(503, &format!("{{\"message\":\"bad eyJ token of {HANAKO}\"}}")),
+        || Reply::text(404, "{}"),
+        || Reply::text(302, ""),
     ];
     for answer in answers {
         let outcome = Asking::line(answer).verify().await;
@@ -154,7 +154,7 @@ async fn what_a_proxy_answers_about_a_token_leaves_it_open() {
     let good = hanako().to_string();
     let expired = json!({"error": "invalid_request", "error_description": "IdToken expired."}).to_string();
     for (status, body) in [(200, good), (400, expired), (400, "{}".to_owned()), (401, "{}".to_owned())] {
-        let outcome = Asking::line(move || Say::proxy(status, &body)).verify().await;
+        let outcome = Asking::line(move || by_proxy(status, &body)).verify().await;
         assert!(matches!(outcome, Err(TokenError::Unavailable(_))), "{status}: {outcome:?}");
     }
 }
@@ -169,10 +169,10 @@ async fn line_is_asked_once_about_a_token() {
     assert_eq!(asking.line.count(VERIFY), 1);
     let elsewhere = LoginChannels { ids: vec![OTHER_CHANNEL.to_owned()], hs256_secret: None };
     assert_eq!(invalid(&asking.verifier.verify(&token, &elsewhere).await), "audience");
-    asking.clock.turn(Duration::from_hours(1));
+    asking.clock.advance(Duration::from_hours(1));
     assert!(is_hanako(&asking.verifier.verify(&token, &ours()).await));
     assert_eq!(asking.line.count(VERIFY), 2);
-    asking.clock.turn(Duration::from_secs(30));
+    asking.clock.advance(Duration::from_secs(30));
     assert!(matches!(asking.verifier.verify(&token, &ours()).await, Err(TokenError::Expired)));
     assert_eq!(asking.line.count(VERIFY), 2);
 }
@@ -187,9 +187,9 @@ async fn web_logins_tokens_are_asked_about_only_where_the_channel_has_a_login_se
     assert_eq!(invalid(&asking.verifier.verify(&token, &ours()).await), "algorithm");
 }
 
-/// Nobody has signed what is looked at before LINE is asked.
+/// What is looked at before LINE is asked isn't signed.
 #[tokio::test]
-async fn claims_in_claims_in_claims_are_refused_and_nobody_is_asked() {
+async fn claims_in_claims_in_claims_are_refused_and_line_is_not_asked() {
     let asking = Asking::says(hanako());
     let claims = encoded(format!("{{\"aud\":{}", crate::domain::json::bomb(5_900)));
     let token = format!("{}.{claims}.AAAA", encoded(asking.signer.header().to_string()));

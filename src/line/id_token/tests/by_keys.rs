@@ -59,7 +59,7 @@ async fn claims_changed_after_the_signature_are_invalid() {
 }
 
 #[tokio::test]
-async fn a_signature_by_somebody_elses_key_under_lines_kid_is_invalid() {
+async fn a_signature_by_another_key_under_lines_kid_is_invalid() {
     let story = Story::begins();
     let forger = Signer::new("key-1");
     assert_eq!(invalid(&story.verify(&forger.token(&hanako())).await), "signature");

@@ -150,7 +150,7 @@ async fn verifier_and_jsonwebtoken_accept_the_same_tokens_but_for_the_rules_that
     let library = Library::new(&[story.signer.jwk(), second.jwk()]);
     // The library has the machine's clock and no other. No token is within minutes of an edge.
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-    story.clock.turn(now.checked_sub(Duration::from_secs(START.unsigned_abs())).unwrap());
+    story.clock.advance(now.checked_sub(Duration::from_secs(START.unsigned_abs())).unwrap());
     let now = i64::try_from(now.as_secs()).unwrap();
 
     let mut forge = Forge::new(SEED, story.signer.clone(), second, now);

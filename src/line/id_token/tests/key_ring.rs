@@ -2,7 +2,7 @@ mod unknown_key;
 
 use futures_util::future::{Either, join_all, select};
 
-use super::{super::super::double::nobody, *};
+use super::{super::super::stub::unreachable, *};
 
 const REFETCH: Duration = Duration::from_secs(30);
 const AN_HOUR: Duration = Duration::from_hours(1);
@@ -13,7 +13,7 @@ fn long_lived(signer: &Signer) -> String {
     signer.token(&hanako_with("exp", json!(START + 1_000_000)))
 }
 
-/// Tokens of the same person that were never seen before.
+/// Tokens of the same user that were never seen before.
 fn fresh(signer: &Signer, n: i64) -> String {
     signer.token(&hanako_with("exp", json!(START + 1_000_000 + n)))
 }
@@ -35,15 +35,15 @@ async fn a_hundred_first_requests_fetch_the_keys_once() {
 async fn an_unknown_kid_fetches_at_most_once_in_the_pause_not_once_a_request() {
     let story = Story::begins();
     story.verify_claims(&hanako()).await.unwrap();
-    story.clock.turn(REFETCH);
+    story.clock.advance(REFETCH);
     let forgeries: Vec<_> = (0..100).map(|n| Signer::new(&format!("forged-{n}")).token(&hanako())).collect();
     let outcomes = join_all(forgeries.iter().map(|token| story.verify(token))).await;
     assert!(outcomes.iter().all(|outcome| invalid(outcome) == "unknown_key"));
     assert_eq!(story.fetches(), 2);
-    story.clock.turn(REFETCH.saturating_sub(A_MOMENT));
+    story.clock.advance(REFETCH.saturating_sub(A_MOMENT));
     assert_eq!(invalid(&story.verify(&forgeries[0]).await), "unknown_key");
     assert_eq!(story.fetches(), 2);
-    story.clock.turn(A_MOMENT);
+    story.clock.advance(A_MOMENT);
     assert_eq!(invalid(&story.verify(&forgeries[0]).await), "unknown_key");
     assert_eq!(story.fetches(), 3);
 }
@@ -54,7 +54,7 @@ async fn a_new_key_of_lines_is_found_by_its_first_token() {
     story.verify_claims(&hanako()).await.unwrap();
     let new = Signer::new("key-2");
     story.line_publishes(&[story.signer.jwk(), new.jwk()]);
-    story.clock.turn(REFETCH);
+    story.clock.advance(REFETCH);
     let tokens: Vec<_> = (0..20).map(|n| fresh(&new, n)).collect();
     let outcomes = join_all(tokens.iter().map(|token| story.verify(token))).await;
     assert!(outcomes.iter().all(is_hanako));
@@ -68,7 +68,7 @@ async fn known_keys_keep_working_while_the_endpoint_is_down() {
     story.verify_claims(&hanako()).await.unwrap();
     for said in [Keys::Down, Keys::Text(500, String::new()), Keys::Text(200, "<html>".to_owned())] {
         story.line_is(said);
-        story.clock.turn(AN_HOUR);
+        story.clock.advance(AN_HOUR);
         assert!(is_hanako(&story.verify(&long_lived(&story.signer)).await));
         assert!(is_unavailable(&story.verify(&Signer::new("key-2").token(&hanako())).await));
     }
@@ -76,7 +76,7 @@ async fn known_keys_keep_working_while_the_endpoint_is_down() {
 }
 
 #[tokio::test]
-async fn without_any_key_and_without_an_answer_nobody_can_tell() {
+async fn without_any_key_and_without_an_answer_a_token_is_unavailable() {
     let answers = [
         Keys::Down,
         Keys::Text(500, String::new()),
@@ -99,8 +99,8 @@ async fn without_any_key_and_without_an_answer_nobody_can_tell() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_nobody_can_tell() {
-    let verifier = TokenVerifier::new(nobody(), settings(Verification::Jwks), HandClock::start().clock());
+async fn a_token_is_unavailable_while_line_is_unreachable() {
+    let verifier = TokenVerifier::new(unreachable(), settings(Verification::Jwks), clock());
     assert!(is_unavailable(&verifier.verify(&Signer::new("key-1").token(&hanako()), &ours()).await));
 }
 
@@ -112,10 +112,10 @@ async fn an_endpoint_that_hangs_is_given_up() {
 }
 
 #[test]
-fn nobody_waits_longer_for_keys_than_three_seconds() {
-    let line = Double::start(|_| Say::Hang);
-    assert_eq!(line.platform_within(Duration::from_secs(10)).patience(), Duration::from_secs(3));
-    assert_eq!(line.platform_within(Duration::from_secs(2)).patience(), Duration::from_secs(2));
+fn keys_are_waited_for_three_seconds_at_most() {
+    let line = LineStub::start(|_| Reply::Hang);
+    assert_eq!(line.platform_within(Duration::from_secs(10)).short_timeout(), Duration::from_secs(3));
+    assert_eq!(line.platform_within(Duration::from_secs(2)).short_timeout(), Duration::from_secs(2));
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_hundred_who_wait_for_a_failing_fetch_share_it_and_the_next_second_may
     assert_eq!(story.fetches(), 1);
     story.line_publishes(&[story.signer.jwk()]);
     assert!(is_unavailable(&story.verify(&tokens[0]).await));
-    story.clock.turn(Duration::from_secs(1));
+    story.clock.advance(Duration::from_secs(1));
     assert!(is_hanako(&story.verify(&tokens[0]).await));
     assert_eq!(story.fetches(), 2);
 }
@@ -139,9 +139,9 @@ async fn a_withdrawn_key_goes_within_the_hour_and_takes_its_verified_tokens_alon
     let token = long_lived(&story.signer);
     assert!(is_hanako(&story.verify(&token).await));
     story.line_publishes(&[Signer::new("key-2").jwk()]);
-    story.clock.turn(AN_HOUR.saturating_sub(A_MOMENT));
+    story.clock.advance(AN_HOUR.saturating_sub(A_MOMENT));
     assert!(is_hanako(&story.verify(&token).await));
-    story.clock.turn(A_MOMENT);
+    story.clock.advance(A_MOMENT);
     assert_eq!(invalid(&story.verify(&token).await), "unknown_key");
     assert_eq!(story.fetches(), 2);
 }
@@ -150,7 +150,7 @@ async fn a_withdrawn_key_goes_within_the_hour_and_takes_its_verified_tokens_alon
 async fn an_old_copy_is_fetched_by_one_while_the_others_use_it() {
     let story = Story::begins();
     story.verify_claims(&hanako()).await.unwrap();
-    story.clock.turn(AN_HOUR);
+    story.clock.advance(AN_HOUR);
     story.line_is(Keys::Unheard);
     let (token, other) = (fresh(&story.signer, 0), fresh(&story.signer, 1));
     // The first waits for an answer that doesn't come; the second doesn't wait for the first.
@@ -165,7 +165,7 @@ async fn an_old_copy_is_fetched_by_one_while_the_others_use_it() {
 async fn callers_who_go_away_in_the_middle_cannot_ask_for_more_fetches() {
     let story = Story::begins();
     story.verify_claims(&hanako()).await.unwrap();
-    story.clock.turn(REFETCH);
+    story.clock.advance(REFETCH);
     story.line_is(Keys::Unheard);
     for n in 0..10 {
         let token = Signer::new(&format!("forged-{n}")).token(&hanako());
@@ -173,17 +173,17 @@ async fn callers_who_go_away_in_the_middle_cannot_ask_for_more_fetches() {
         let gone = select(Box::pin(story.verify(&token)), std::future::ready(())).await;
         drop(gone);
     }
-    // The one fetch of this pause is spent, although nobody stayed to see its outcome: LINE has said nothing.
+    // The one fetch of this pause is spent, although no caller stayed to see its outcome: LINE has said nothing.
     let new = Signer::new("key-2");
     story.line_publishes(&[story.signer.jwk(), new.jwk()]);
     assert!(is_unavailable(&story.verify(&new.token(&hanako())).await));
     assert!(is_hanako(&story.verify(&fresh(&story.signer, 1)).await));
-    story.clock.turn(REFETCH);
+    story.clock.advance(REFETCH);
     assert!(is_hanako(&story.verify(&new.token(&hanako())).await));
 }
 
 #[tokio::test]
-async fn whoever_goes_away_before_there_is_a_copy_leaves_the_fetch_to_the_next() {
+async fn a_caller_that_gives_up_before_there_is_a_copy_leaves_the_fetch_to_the_next() {
     let story = Story::begins();
     story.line_is(Keys::Unheard);
     let token = fresh(&story.signer, 0);
@@ -220,12 +220,12 @@ async fn only_whole_p256_signature_keys_of_a_set_are_used() {
     ];
     for entry in &broken {
         story.line_publishes(std::slice::from_ref(entry));
-        story.clock.turn(Duration::from_secs(1));
+        story.clock.advance(Duration::from_secs(1));
         assert!(is_unavailable(&story.verify_claims(&hanako()).await), "{entry}");
     }
     let beside = [broken.as_slice(), &[story.signer.jwk()], &broken].concat();
     story.line_publishes(&beside);
-    story.clock.turn(Duration::from_secs(1));
+    story.clock.advance(Duration::from_secs(1));
     assert!(is_hanako(&story.verify(&long_lived(&story.signer)).await));
 }
 

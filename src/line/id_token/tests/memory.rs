@@ -1,5 +1,9 @@
 use super::{
-    super::super::{Access, messaging::Messenger},
+    super::{
+        super::{Access, messaging::Messenger},
+        claims::Claims,
+        seen::{Seen, Signing, Verified},
+    },
     *,
 };
 use crate::domain::time::TimeSource;
@@ -21,7 +25,7 @@ async fn a_token_seen_before_expires_all_the_same() {
     let story = Story::begins();
     let token = story.signer.token(&hanako_with("exp", json!(START + 60)));
     assert!(is_hanako(&story.verify(&token).await));
-    story.clock.turn(Duration::from_secs(90));
+    story.clock.advance(Duration::from_secs(90));
     assert!(matches!(story.verify(&token).await, Err(TokenError::Expired)));
 }
 
@@ -45,7 +49,7 @@ fn verifying_and_pushing_run_on_any_thread() {
     let accepted = ours();
     any_thread(&story.verifier.verify("", &accepted));
     let access = Access::LongLived("t".into());
-    let messenger = Messenger::new(story.line.platform(), access, story.clock.clock());
+    let messenger = Messenger::new(story.line.platform(), access, story.clock.clone());
     let (hanako, message) = (HANAKO.parse().unwrap(), json!({}));
     any_thread(&messenger.push(&hanako, &message, uuid::Uuid::nil()));
     any_thread(&messenger.quota());
@@ -73,9 +77,9 @@ async fn a_token_of_a_withdrawn_key_goes_with_the_keys_that_it_was_verified_with
     let new = Signer::new("key-2");
     story.line_publishes(&[new.jwk()]);
     // At the last moment of the copy that still has the key.
-    story.clock.turn(Duration::from_hours(1) - Duration::from_millis(1));
+    story.clock.advance(Duration::from_hours(1) - Duration::from_millis(1));
     assert!(is_hanako(&story.verify(&early).await));
-    story.clock.turn(Duration::from_millis(1));
+    story.clock.advance(Duration::from_millis(1));
     assert_eq!(invalid(&story.verify(&late).await), "unknown_key");
     assert_eq!(invalid(&story.verify(&early).await), "unknown_key");
 }

@@ -10,6 +10,7 @@ mod what_it_says;
 use std::{
     error::Error,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use aws_lc_rs::{
@@ -21,9 +22,11 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 use super::{
-    super::double::{Asked, Double, HandClock, Say, shown},
+    super::stub::{LineStub, Reply, Request, by_proxy, clock, shown},
+    verifier::LONGEST,
     *,
 };
+use crate::domain::{ids::LineUserId, manual_clock::ManualClock};
 
 const CERTS: &str = "/oauth2/v2.1/certs";
 const VERIFY: &str = "/oauth2/v2.1/verify";
@@ -31,7 +34,7 @@ const HANAKO: &str = "U0123456789abcdef0123456789abcdef";
 const OURS: &str = "1234567890";
 const OTHER_CHANNEL: &str = "1234567891";
 const LOGIN_SECRET: &str = "the-login-channel-secret";
-/// The hand clock's first moment, in a token's seconds.
+/// What the clock shows first, in a token's seconds.
 const START: i64 = 1_779_535_800;
 
 /// A key of LINE's, as the test's own hands hold it.
@@ -138,12 +141,12 @@ fn invalid(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// LINE with one key, a verifier that knows it by its JWKS, and the hand on its clock.
+/// LINE with one key, a verifier that knows it by its JWKS, and their clock.
 struct Story {
-    line: Double,
+    line: LineStub,
     keys: Arc<Mutex<Keys>>,
     signer: Signer,
-    clock: Arc<HandClock>,
+    clock: Arc<ManualClock>,
     verifier: TokenVerifier,
 }
 
@@ -166,16 +169,16 @@ impl Story {
         let signer = Signer::new("key-1");
         let keys = Arc::new(Mutex::new(Keys::Set(json!({"keys": [signer.jwk()]}))));
         let said = Arc::clone(&keys);
-        let line = Double::start(move |_: &Asked| match said.lock().unwrap().clone() {
-            Keys::Down => Say::Close,
-            Keys::Proxy(status, text) => Say::proxy(status, &text),
-            Keys::Set(set) => Say::json(200, &set),
-            Keys::Text(status, text) => Say::text(status, &text),
-            Keys::Unheard => Say::Hang,
+        let line = LineStub::start(move |_: &Request| match said.lock().unwrap().clone() {
+            Keys::Down => Reply::Close,
+            Keys::Proxy(status, text) => by_proxy(status, &text),
+            Keys::Set(set) => Reply::json(200, &set),
+            Keys::Text(status, text) => Reply::text(status, &text),
+            Keys::Unheard => Reply::Hang,
         });
-        let clock = HandClock::start();
+        let clock = clock();
         let platform = line.platform_within(timeout);
-        let verifier = TokenVerifier::new(platform, settings(Verification::Jwks), clock.clock());
+        let verifier = TokenVerifier::new(platform, settings(Verification::Jwks), clock.clone());
         Self { line, keys, signer, clock, verifier }
     }
 

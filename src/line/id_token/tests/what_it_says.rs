@@ -33,8 +33,8 @@ async fn an_audience_that_is_not_one_text_is_invalid() {
         assert_eq!(invalid(&story.verify_claims(&hanako_with("aud", audience)).await), "audience");
     }
     assert_eq!(invalid(&story.verify_claims(&hanako_without("aud")).await), "audience");
-    let nobody = LoginChannels { ids: Vec::new(), hs256_secret: None };
-    assert_eq!(invalid(&story.verifier.verify(&story.signer.token(&hanako()), &nobody).await), "audience");
+    let none = LoginChannels { ids: Vec::new(), hs256_secret: None };
+    assert_eq!(invalid(&story.verifier.verify(&story.signer.token(&hanako()), &none).await), "audience");
 }
 
 #[tokio::test]
@@ -58,9 +58,9 @@ async fn a_subject_that_is_not_a_user_id_is_invalid() {
 async fn a_token_is_good_until_its_end_and_the_leeway_and_not_a_millisecond_longer() {
     let story = Story::begins();
     let token = story.signer.token(&hanako());
-    story.clock.turn(Duration::from_millis(3_630_000 - 1));
+    story.clock.advance(Duration::from_millis(3_630_000 - 1));
     assert!(is_hanako(&story.verify(&token).await));
-    story.clock.turn(Duration::from_millis(1));
+    story.clock.advance(Duration::from_millis(1));
     assert!(matches!(story.verify(&token).await, Err(TokenError::Expired)));
 }
 

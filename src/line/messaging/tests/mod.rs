@@ -15,9 +15,10 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use super::{
-    super::double::{Asked, Double, HandClock, Say, nobody, shown},
+    super::stub::{LineStub, Reply, Request, by_proxy, clock, shown, unreachable},
     *,
 };
+use crate::domain::manual_clock::ManualClock;
 
 const ISSUE: &str = "/oauth2/v3/token";
 const HANAKO: &str = "U0123456789abcdef0123456789abcdef";
@@ -26,13 +27,13 @@ const CHANNEL_SECRET: &str = "the-channel-secret";
 const KEY: Uuid = Uuid::from_u128(0xa899_849e_45bd_51cd_b516_408b_d4ea_6e78);
 
 fn long_lived(platform: Platform) -> Messenger {
-    Messenger::new(platform, Access::LongLived(LONG_LIVED.into()), HandClock::start().clock())
+    Messenger::new(platform, Access::LongLived(LONG_LIVED.into()), clock())
 }
 
-fn stateless(platform: Platform, clock: &Arc<HandClock>) -> Messenger {
+fn stateless(platform: Platform, clock: &Arc<ManualClock>) -> Messenger {
     let access =
         Access::Stateless { messaging_channel_id: "1234567890".to_owned(), channel_secret: CHANNEL_SECRET.into() };
-    Messenger::new(platform, access, clock.clock())
+    Messenger::new(platform, access, clock.clone())
 }
 
 fn message() -> Value {
@@ -43,35 +44,35 @@ async fn push(messenger: &Messenger) -> Result<Accepted, PushError> {
     messenger.push(&HANAKO.parse().unwrap(), &message(), KEY).await
 }
 
-async fn push_answered(answer: impl Fn() -> Say + Send + Sync + 'static) -> Result<Accepted, PushError> {
-    let line = Double::start(move |_| answer());
+async fn push_answered(answer: impl Fn() -> Reply + Send + Sync + 'static) -> Result<Accepted, PushError> {
+    let line = LineStub::start(move |_| answer());
     push(&long_lived(line.platform())).await
 }
 
-fn sent() -> Say {
-    Say::json(200, &json!({"sentMessages": [{"id": "461230966842064897"}]})).with("x-line-request-id", "req-1")
+fn sent() -> Reply {
+    Reply::json(200, &json!({"sentMessages": [{"id": "461230966842064897"}]})).with("x-line-request-id", "req-1")
 }
 
 /// Issues `token-1`, `token-2`, …; the rest is the test's.
-fn issuing(answers: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Double {
+fn issuing(answers: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> LineStub {
     let issued = AtomicUsize::new(0);
-    Double::start(move |asked| match asked.path.as_str() {
+    LineStub::start(move |asked| match asked.path.as_str() {
         ISSUE => {
             let n = issued.fetch_add(1, Ordering::SeqCst) + 1;
-            Say::json(200, &json!({"token_type": "Bearer", "access_token": format!("token-{n}"), "expires_in": 900}))
+            Reply::json(200, &json!({"token_type": "Bearer", "access_token": format!("token-{n}"), "expires_in": 900}))
         }
         _ => answers(asked),
     })
 }
 
-fn bearer(asked: &Asked) -> &str {
+fn bearer(asked: &Request) -> &str {
     &asked.headers["authorization"]
 }
 
 async fn quota(limit: Value, used: Value) -> Result<Quota, LineError> {
-    let line = Double::start(move |asked| match asked.path.as_str() {
-        QUOTA => Say::json(200, &limit),
-        _ => Say::json(200, &used),
+    let line = LineStub::start(move |asked| match asked.path.as_str() {
+        QUOTA => Reply::json(200, &limit),
+        _ => Reply::json(200, &used),
     });
     long_lived(line.platform()).quota().await
 }
@@ -90,39 +91,37 @@ async fn the_quota_is_the_limit_and_what_is_used_of_it() {
 }
 
 #[tokio::test]
-async fn a_quota_that_is_not_told_says_what_can_be_done() {
-    let line = Double::start(|_| Say::text(500, ""));
+async fn an_unknown_quota_says_what_can_be_done() {
+    let line = LineStub::start(|_| Reply::text(500, ""));
     assert!(matches!(long_lived(line.platform()).quota().await, Err(LineError::Unavailable { .. })));
-    assert!(matches!(long_lived(nobody()).quota().await, Err(LineError::Unavailable { .. })));
-    let line = issuing(|_| Say::json(401, &json!({"message": "no"})));
-    let failed = stateless(line.platform(), &HandClock::start()).quota().await;
+    assert!(matches!(long_lived(unreachable()).quota().await, Err(LineError::Unavailable { .. })));
+    let line = issuing(|_| Reply::json(401, &json!({"message": "no"})));
+    let failed = stateless(line.platform(), &clock()).quota().await;
     assert!(matches!(failed, Err(LineError::Refused { status: 401, .. })));
     assert_eq!((line.count(ISSUE), line.count(QUOTA)), (2, 2));
 }
 
 #[tokio::test]
-async fn a_quota_that_a_proxy_tells_is_not_lines() {
-    let line = Double::start(|_| Say::proxy(200, r#"{"type": "limited", "value": 0, "totalUsage": 0}"#));
+async fn a_quota_from_a_proxy_is_not_lines() {
+    let line = LineStub::start(|_| by_proxy(200, r#"{"type": "limited", "value": 0, "totalUsage": 0}"#));
     assert!(matches!(long_lived(line.platform()).quota().await, Err(LineError::Unavailable { .. })));
 }
 
 #[tokio::test]
 async fn no_error_and_no_debug_shows_a_token_a_secret_or_a_message() {
-    let answers: [fn(&Asked) -> Say; 5] = [
-        |_| Say::Close,
-        |_| Say::text(500, "token-1 the-channel-secret"),
-        |_| Say::json(401, &json!({})),
-        |_| Say::json(400, &json!({})),
-        |_| Say::json(200, &json!({"access_token": ["token-1"]})),
+    let answers: [fn(&Request) -> Reply; 5] = [
+        |_| Reply::Close,
+        |_| Reply::text(500, "token-1 the-channel-secret"),
+        |_| Reply::json(401, &json!({})),
+        |_| Reply::json(400, &json!({})),
+        |_| Reply::json(200, &json!({"access_token": ["token-1"]})),
     ];
     for answer in answers {
-        let line = Double::start(answer);
+        let line = LineStub::start(answer);
         let held = issuing(answer);
-        for messenger in [
-            long_lived(line.platform()),
-            stateless(line.platform(), &HandClock::start()),
-            stateless(held.platform(), &HandClock::start()),
-        ] {
+        for messenger in
+            [long_lived(line.platform()), stateless(line.platform(), &clock()), stateless(held.platform(), &clock())]
+        {
             let failed = push(&messenger).await.err().map(|error| shown(&error)).unwrap_or_default();
             let unread = messenger.quota().await.err().map(|error| shown(&error)).unwrap_or_default();
             let all = format!("{failed} {unread} {messenger:?}");

@@ -5,16 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    super::super::{
-        canned::Canned,
-        client::{Clients, Pace},
-    },
+    super::super::client::{Clients, Pace},
     *,
 };
+use crate::stub::Stub;
 
-fn read(canned: &Canned, partitions: &[&str], direction: Direction) -> Merge {
+fn read(stub: &Stub, partitions: &[&str], direction: Direction) -> Merge {
     let pace = Pace { first_pause: Duration::from_millis(1), attempts: 1, ..Pace::request() };
-    let client = Clients::at(canned.endpoint(), &pace).table;
+    let client = Clients::at(stub.url(), &pace).table;
     let range = SortKeys { low: "0".to_owned(), high: "~".to_owned() };
     let source = Source { client, table: "line-event".to_owned(), index: Index::Gsi1, range, direction };
     Merge::new(source, partitions.iter().map(|&pk| pk.to_owned()))
@@ -39,19 +37,17 @@ async fn all(merge: &mut Merge) -> Vec<String> {
 
 #[tokio::test]
 async fn an_empty_page_with_more_behind_it_is_not_the_end() {
-    let canned = Canned::answer(200, &answer(&[], true))
-        .then(200, &answer(&["a"], true))
-        .then(200, &answer(&[], true))
-        .then(200, &answer(&["b"], false));
-    assert_eq!(all(&mut read(&canned, &["p"], Direction::Asc)).await, ["a", "b"]);
-    assert_eq!(canned.requests(), 4);
+    let pages = [answer(&[], true), answer(&["a"], true), answer(&[], true), answer(&["b"], false)];
+    let stub = Stub::in_order(&pages.each_ref().map(|page| (200, page.as_str())));
+    assert_eq!(all(&mut read(&stub, &["p"], Direction::Asc)).await, ["a", "b"]);
+    assert_eq!(stub.requests().len(), 4);
 }
 
 #[tokio::test]
 async fn a_failure_between_two_pages_is_told_and_the_list_goes_on_after_it() {
     let throttled = r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow down"}"#;
-    let canned = Canned::answer(200, &answer(&["a"], true)).then(400, throttled).then(200, &answer(&["b"], false));
-    let mut merge = read(&canned, &["p"], Direction::Asc);
+    let stub = Stub::in_order(&[(200, &answer(&["a"], true)), (400, throttled), (200, &answer(&["b"], false))]);
+    let mut merge = read(&stub, &["p"], Direction::Asc);
     assert_eq!(merge.next(10).await.unwrap().unwrap().sort_key, "a");
     assert!(matches!(merge.next(10).await, Err(StoreError::Unavailable(_))));
     assert_eq!(all(&mut merge).await, ["b"]);

@@ -1,34 +1,14 @@
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::{join, join_all, poll_immediate};
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::domain::time::{TimeSource, Timestamp};
-
-/// A clock that a test turns by hand.
-#[derive(Default)]
-struct Hand(AtomicU64);
-
-impl Hand {
-    fn turn(&self, millis: u64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
-    }
-}
-
-impl TimeSource for Hand {
-    fn now(&self) -> Timestamp {
-        Timestamp::EPOCH
-    }
-
-    fn uptime(&self) -> Duration {
-        Duration::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
+use crate::domain::{manual_clock::ManualClock, time::Timestamp};
 
 /// A store with one answer to everything, which can be kept waiting.
 struct Shop {
-    clock: Arc<Hand>,
+    clock: Arc<ManualClock>,
     cache: Cache<u32, &'static str>,
     answer: Arc<Mutex<Result<Option<&'static str>, &'static str>>>,
     /// One permit for each fetch that may end.
@@ -38,7 +18,7 @@ struct Shop {
 
 impl Shop {
     fn open() -> Self {
-        let clock = Arc::new(Hand::default());
+        let clock = ManualClock::at(Timestamp::EPOCH);
         let ages =
             Ages { fresh: Duration::from_secs(5), stale: Duration::from_secs(30), absent: Duration::from_secs(2) };
         Self {
@@ -105,9 +85,9 @@ async fn a_value_is_fresh_for_five_seconds() {
     let shop = Shop::open();
     assert_eq!(shop.found(1).await, Some("first"));
     shop.now_has("second");
-    shop.clock.turn(5_000);
+    shop.clock.advance(Duration::from_secs(5));
     assert_eq!(shop.found(1).await, Some("first"));
-    shop.clock.turn(1);
+    shop.clock.advance(Duration::from_millis(1));
     assert_eq!(shop.found(1).await, Some("second"), "who fetches anew gets what is new");
     assert_eq!(shop.fetches(), 2);
 }
@@ -117,7 +97,7 @@ async fn while_one_fetches_anew_the_others_get_the_stale_copy() {
     let shop = Shop::slow();
     shop.let_through(1);
     shop.found(1).await;
-    shop.clock.turn(6_000);
+    shop.clock.advance(Duration::from_secs(6));
     shop.now_has("second");
     let mut first = Box::pin(shop.found(1));
     assert_eq!(poll_immediate(&mut first).await, None, "it waits");
@@ -133,7 +113,7 @@ async fn a_copy_older_than_thirty_seconds_is_awaited() {
     let shop = Shop::slow();
     shop.let_through(1);
     shop.found(1).await;
-    shop.clock.turn(30_001);
+    shop.clock.advance(Duration::from_millis(30_001));
     shop.now_has("second");
     let (found, ()) = join(join_all([shop.found(1), shop.found(1)]), async { shop.let_through(1) }).await;
     assert_eq!(found, [Some("second"), Some("second")]);
@@ -145,14 +125,14 @@ async fn while_the_store_is_down_the_stale_copy_serves_until_thirty_seconds_and_
     let shop = Shop::open();
     shop.found(1).await;
     shop.is_down();
-    shop.clock.turn(6_000);
+    shop.clock.advance(Duration::from_secs(6));
     assert_eq!(shop.found(1).await, Some("first"));
     assert_eq!(shop.found(1).await, Some("first"));
     assert_eq!(shop.fetches(), 2, "a store that is down is asked once a second, not by everybody");
-    shop.clock.turn(1_001);
+    shop.clock.advance(Duration::from_millis(1_001));
     assert_eq!(shop.found(1).await, Some("first"));
     assert_eq!(shop.fetches(), 3);
-    shop.clock.turn(23_000);
+    shop.clock.advance(Duration::from_secs(23));
     assert!(matches!(shop.find(1).await, Err(StoreError::Unavailable(_))));
     shop.now_has("second");
     assert_eq!(shop.found(1).await, Some("second"));
@@ -163,11 +143,11 @@ async fn a_copy_that_grew_too_old_while_its_fetch_failed_is_not_given_out() {
     let shop = Shop::slow();
     shop.let_through(1);
     shop.found(1).await;
-    shop.clock.turn(29_000);
+    shop.clock.advance(Duration::from_secs(29));
     shop.is_down();
     let mut asked = Box::pin(shop.find(1));
     assert!(poll_immediate(&mut asked).await.is_none());
-    shop.clock.turn(2_000);
+    shop.clock.advance(Duration::from_secs(2));
     shop.let_through(1);
     assert!(asked.await.is_err());
 }
@@ -191,10 +171,10 @@ async fn a_no_is_believed_for_two_seconds() {
     shop.has_nothing();
     assert_eq!(shop.found(1).await, None);
     shop.now_has("first");
-    shop.clock.turn(2_000);
+    shop.clock.advance(Duration::from_secs(2));
     assert_eq!(shop.found(1).await, None);
     assert_eq!(shop.fetches(), 1);
-    shop.clock.turn(1);
+    shop.clock.advance(Duration::from_millis(1));
     assert_eq!(shop.found(1).await, Some("first"));
 }
 

@@ -1,12 +1,35 @@
-//! What isn't a message at all, but holds one or belongs into one.
+//! Checks a whole message.
 
 use serde_json::{Map, Value};
 
-use super::walk::Walk;
+use super::{container, fault::Fault, fill, placeholder, walk::Walk};
 
-/// Whether `value` has to be taken apart or wrapped before anything in it can be judged: then just that is a fault, for
-/// every other path would change with it.
-pub(super) fn check(walk: &mut Walk, value: &Value) -> bool {
+/// Returns what is wrong with a whole Flex message as it is written in a template: LINE's limits, and unknown
+/// placeholders. Empty: LINE takes it. At most 50 faults.
+///
+/// Placeholders count as the shortest values they can have, so that what is refused here is refused whatever the names
+/// are; [`names`](super::names) has the rule for the names of an event and its stamps.
+#[must_use]
+pub fn check(message: &Value) -> Vec<Fault> {
+    let mut walk = Walk::default();
+    if !is_wrapped_wrongly(&mut walk, message) {
+        container::message(&mut walk, &fill::sample(message));
+        placeholder::unknown(&mut walk, message);
+    }
+    walk.faults()
+}
+
+/// Returns what is wrong with a finished message: the limits alone, for `{{…}}` in a finished text is just text.
+#[must_use]
+pub fn check_finished(message: &Value) -> Vec<Fault> {
+    let mut walk = Walk::default();
+    container::message(&mut walk, message);
+    walk.faults()
+}
+
+/// Returns whether `value` holds a message or belongs into one. That is its only fault then: every other path would
+/// change with it.
+fn is_wrapped_wrongly(walk: &mut Walk, value: &Value) -> bool {
     match value {
         Value::Object(object) if object.contains_key("messages") && !object.contains_key("contents") => {
             let rule = format!("is the body of a {} request, not a message: take messages[0] of it", request(object));

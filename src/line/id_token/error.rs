@@ -1,6 +1,22 @@
-//! What can be wrong with a token, in one word each.
+//! What can be wrong with a token, in one word each, and what to do about it.
 
 use std::fmt;
+
+use super::super::error::Cause;
+
+/// Why a token names no user.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// All is right but the time: the participant has to log in again.
+    #[error("the ID token has expired")]
+    Expired,
+    /// It will never be accepted.
+    #[error("the ID token is invalid: {0}")]
+    Invalid(Flaw),
+    /// It isn't known now: LINE doesn't answer. The same token may be good in a moment.
+    #[error("LINE can't say now whether the ID token is good")]
+    Unavailable(#[source] Cause),
+}
 
 /// Why a token will never be accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
