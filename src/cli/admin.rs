@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use clap::ValueEnum;
 use sha2::{Digest, Sha256};
 
-use super::config::{EventScope, Role, token_name};
+use crate::http::auth::{Events, Role, token_name};
 
 /// Organisers' access.
 #[derive(Debug, clap::Subcommand)]
@@ -48,7 +48,7 @@ pub fn execute(command: AdminCommand, out: &mut impl Write, notes: &mut impl Wri
 
 /// The token is the text of 32 random bytes in base64url; the configuration holds the SHA-256 of that text.
 fn new_token(wanted: NewToken, secret: [u8; 32], out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
-    EventScope::try_from(wanted.events.clone()).map_err(|problem| anyhow::anyhow!("--events {problem}"))?;
+    Events::try_from(wanted.events.clone()).map_err(|problem| anyhow::anyhow!("--events {problem}"))?;
     let token = URL_SAFE_NO_PAD.encode(secret);
     let hash = hex(&Sha256::digest(&token));
     let role = wanted.role.to_possible_value().context("every role has a name")?;
@@ -116,7 +116,10 @@ mod tests {
         let [configured] = settings.admin.tokens.as_slice() else { panic!("one token") };
         assert_eq!(configured.name, "Mariko \"M\" 佐藤");
         assert_eq!(configured.role, Role::Operator);
-        assert!(configured.events.covers("rally-2") && !configured.events.covers("rally-3"));
+        assert!(
+            configured.events.contain(&"rally-2".parse().unwrap())
+                && !configured.events.contain(&"rally-3".parse().unwrap())
+        );
         assert_eq!(configured.sha256.as_slice(), Sha256::digest(token).as_slice());
     }
 
@@ -125,7 +128,7 @@ mod tests {
         let told = call(&[]);
         let settings = configured(&told[1]);
         assert_eq!(settings.admin.tokens[0].role, Role::Admin);
-        assert_eq!(settings.admin.tokens[0].events, EventScope::All);
+        assert_eq!(settings.admin.tokens[0].events, Events::All);
         assert!(settings.admin.tokens[0].name.starts_with("admin-"));
     }
 

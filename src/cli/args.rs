@@ -1,6 +1,7 @@
 //! The arguments of the program.
 
-use std::{env, fmt::Display, path::PathBuf, str::FromStr};
+#[cfg(feature = "dev")]
+use std::path::PathBuf;
 
 #[cfg(feature = "dev")]
 use super::dev::DevArgs;
@@ -8,11 +9,9 @@ use super::dev::DevArgs;
 use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
-    config::{Settings, SettingsError},
     deliveries::DeliveriesArgs,
     event::EventArgs,
     flex::FlexCommand,
-    logging,
     reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
     stats::StatsArgs,
@@ -75,42 +74,4 @@ pub enum Command {
     Table(TableArgs),
     /// Participants by registration time
     Users(UsersArgs),
-}
-
-/// For commands that need the settings: `#[command(flatten)]`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct SettingsArgs {
-    /// Configuration file, laid over the defaults; the environment (`STAMP_RALLY__SECTION__KEY`) is laid over it
-    #[arg(long, global = true, env = "STAMP_RALLY_CONFIG", value_name = "FILE")]
-    pub config: Option<PathBuf>,
-}
-
-impl SettingsArgs {
-    /// The settings of this process.
-    pub fn load(&self) -> Result<Settings, SettingsError> {
-        // A variable that is set but empty names no file.
-        let file = self.config.as_deref().filter(|path| !path.as_os_str().is_empty());
-        Settings::load(file, env::vars_os())
-    }
-
-    /// Loads the settings, and starts the log as they say.
-    pub fn start(&self) -> Result<Settings, SettingsError> {
-        let settings = self.load()?;
-        logging::start(settings.log.format);
-        Ok(settings)
-    }
-
-    /// The same for who talks to LINE; logs what should be looked at.
-    pub fn start_with_line(&self) -> Result<Settings, SettingsError> {
-        let settings = self.start()?;
-        for warning in settings.warnings() {
-            tracing::warn!("{warning}");
-        }
-        Ok(settings)
-    }
-}
-
-/// Takes whole numbers from 1 to the greatest of a type that has no zero.
-pub(super) fn from_one<N: FromStr + Copy + Display>(most: N) -> impl Fn(&str) -> Result<N, String> + Clone {
-    move |text| text.parse().map_err(|_| format!("must be a whole number from 1 to {most}"))
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{args::SettingsArgs, store};
+use super::{options::SettingsArgs, store};
 use crate::domain::{
     event::Event,
     fact::Fact,

@@ -1,6 +1,7 @@
 //! `dev`: everything on this machine, in one process: the API, the consumer, an embedded DynamoDB engine, a stand-in of
 //! the LINE platform, and a demo rally. Ignores the machine's AWS settings.
 
+mod demo;
 mod prepare;
 
 use std::{
@@ -23,18 +24,10 @@ use crate::http;
 use crate::store::client::{Clients, Pace};
 
 use super::{admin, config::Settings, logging, service};
+use demo::DEMO_EVENT;
 use prepare::Prepared;
 
-/// The demo rally, as it lies in the repository: path below the data folder, text.
-const DEMO_FILES: [(&str, &str); 4] = [
-    ("events/stamp-rally-202606.toml", include_str!("../../config/events/stamp-rally-202606.toml")),
-    ("flex_templates/rally-completed.json", include_str!("../../flex_templates/rally-completed.json")),
-    ("flex_templates/stamp-acquired.json", include_str!("../../flex_templates/stamp-acquired.json")),
-    ("flex_templates/stamp-acquired-last.json", include_str!("../../flex_templates/stamp-acquired-last.json")),
-];
-const TEMPLATES: &str = "flex_templates";
-const DEMO_EVENT: &str = "stamp-rally-202606";
-/// Somebody to play with, and what the demo's organiser signs in with. Both are worth nothing elsewhere.
+/// A participant to play with, and what the demo's organiser signs in with. Both are worth nothing elsewhere.
 const HANAKO: &str = "U00000000000000000000000000000001";
 const DEMO_ADMIN: &str = "demo-admin";
 
@@ -72,7 +65,7 @@ struct DevAlone {
 /// Runs until the process is asked to stop.
 pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     let mut settings = settings(&command)?;
-    logging::start(settings.log.format);
+    logging::start(settings.log.format)?;
     let at_line = service::listen(command.line, "`stamp-rally dev --line ADDRESS`")?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     // Port 0 stands for any free one; what is used and printed is the one it became.
@@ -80,7 +73,7 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     settings.http.bind = listener.local_addr()?;
     let line = start_line(&command, &settings, at_line)?;
     let engine = start_engine(&command)?;
-    let parts = service::Service::of(&settings)?;
+    let parts = service::Builder::of_this_process(&settings)?;
     let shutdown = service::shutdown_signal()?;
 
     let prepared = prepare::prepare(&engine, &command.data, &settings, &shutdown).await?;
@@ -92,7 +85,7 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
 
     let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
     let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker()))?;
-    let app = parts.app(&clients)?;
+    let app = parts.app(&clients);
     write_welcome(
         &mut io::stdout().lock(),
         &Welcome {
@@ -109,7 +102,8 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     ended
 }
 
-/// Somebody looks on: a killed run's shards go on after six seconds, not fifteen, and what is held soon.
+/// A developer looks on: a killed run's shards are taken over after six seconds, not fifteen, and held notices are soon
+/// tried again.
 const DEFAULTS: &str = "[delivery]\nlease_ms = 6000\nhold_probe_ms = 5000\n";
 
 /// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
@@ -157,22 +151,6 @@ fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
     let engine = Engine::start(listener, Storage::File(command.data.join("engine.db")))?;
     tracing::info!(data = %command.data.display(), "opened the data of the embedded engine");
     Ok(engine)
-}
-
-/// The demo's event file and the folder of its templates: those of the folder this is started in, which somebody may
-/// have changed since the program was built, or else the compiled-in ones, below the data folder.
-fn demo_files(data: &Path) -> anyhow::Result<(PathBuf, PathBuf)> {
-    let (file, templates) = (Path::new("config").join(DEMO_FILES[0].0), PathBuf::from(TEMPLATES));
-    if file.is_file() && templates.is_dir() {
-        return Ok((file, templates));
-    }
-    let folder = data.join("demo");
-    for (path, text) in DEMO_FILES {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap_or(&folder))?;
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
-    }
-    Ok((folder.join(DEMO_FILES[0].0), folder.join(TEMPLATES)))
 }
 
 struct Welcome<'a> {

@@ -36,7 +36,7 @@ use crate::store::{
 };
 
 use super::{
-    args::{SettingsArgs, from_one},
+    options::{SettingsArgs, from_one},
     service,
 };
 
@@ -65,10 +65,10 @@ pub struct LambdaArgs {
 pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     refuse_elsewhere()?;
-    let parts = service::Service::of(&settings)?;
+    let parts = service::Builder::of_this_process(&settings)?.with_patience(patience());
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
     let store = parts.store(&clients);
-    let delivery = parts.delivery(&store, patience())?;
+    let delivery = parts.delivery(&store)?;
     let share = Share::among(settings.delivery.pushes_per_second, args.instances);
     delivery.set_share(share, share.first_wait(fastrand::f64()));
     let function = Function {

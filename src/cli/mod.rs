@@ -17,6 +17,9 @@ pub mod flex;
 pub mod lambda;
 pub mod logging;
 mod metrics;
+pub mod options;
+#[cfg(feature = "otel")]
+mod otel;
 mod printed;
 pub mod reconcile;
 pub mod serve;
@@ -46,7 +49,7 @@ const NO: u8 = 3;
 
 /// Runs the command named by the process's arguments.
 ///
-/// 0: done, also where whoever read stdout has closed it (`| head -1`). 1: it failed, one line on stderr says why.
+/// 0: done, also where the reader of stdout has closed it (`| head -1`). 1: it failed, one line on stderr says why.
 /// 2: the arguments can't be understood. 3: it is done, and the answer is no, as one line on stderr says.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -75,13 +78,17 @@ fn show(answer: &clap::Error) -> ExitCode {
 }
 
 fn on_runtime(command: Command) -> anyhow::Result<()> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(execute(command))
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let done = runtime.block_on(execute(command));
+    #[cfg(feature = "otel")]
+    otel::flush();
+    done
 }
 
 async fn execute(command: Command) -> anyhow::Result<()> {
     let stdout = |once_closed| Printed::to(io::stdout().lock(), once_closed);
     match command {
-        // A token that nobody could read is a failure.
+        // A token that could not be read is a failure.
         Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
         Command::Consume(args) => serve::consume(args).await,
         Command::Deliveries(args) => deliveries::execute(args, &mut stdout(OnceClosed::GoOn)).await,

@@ -10,9 +10,9 @@ use std::{
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{args::SettingsArgs, counted::counted, service, store};
+use super::{counted::counted, options::SettingsArgs, service, store};
 use crate::delivery::{
-    Outcome, Patience,
+    Outcome,
     reconcile::{Counts, Left, Manner, Migrated, Mode, Readers, ReconcileError},
 };
 use crate::domain::{ids::EventId, notice::ParkedState};
@@ -47,11 +47,11 @@ impl ReconcileArgs {
 pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     let manner = args.manner();
-    let parts = service::Service::of(&settings)?;
+    let parts = service::Builder::of_this_process(&settings)?;
     let shutdown = service::shutdown_signal()?;
     let (seen, bar) = (Seen::default(), progress());
     let done = store::with(&settings, async |store| {
-        let delivery = parts.delivery(store, Patience::default())?;
+        let delivery = parts.delivery(store)?;
         let tell = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
         let done = delivery.reconcile(args.event.as_ref(), manner, &tell, &shutdown).await;
         done.map_err(|error| if let ReconcileError::Store(error) = error { error.into() } else { anyhow!(error) })

@@ -8,9 +8,8 @@ use crate::http;
 use crate::store::client::{Clients, Pace};
 
 use super::{
-    args::SettingsArgs,
-    service::{self, Service, Tables},
-    store,
+    options::SettingsArgs,
+    service::{self, Builder, Tables},
 };
 
 /// What chooses the address of a consumer's answers to operators.
@@ -33,15 +32,14 @@ pub struct ConsumeArgs {
     settings: SettingsArgs,
 }
 
-/// Serves until the process is asked to stop. Whoever asks before the store can be reached is told so.
+/// Serves until the process is asked to stop. A request that comes before the store can be reached is answered so.
 pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
-    let parts = Service::of(&settings)?;
+    let parts = Builder::of_this_process(&settings)?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::request()).await?;
-    let names = store::table_names(&settings);
-    let tables = Tables::seen_at(&clients, &names).await?;
+    let tables = Tables::seen_at(&clients, &settings.store).await?;
     let worker =
         if args.with_consumer { Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?) } else { None };
     tracing::info!(
@@ -50,19 +48,18 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
         consumer = args.with_consumer,
         "serving"
     );
-    let server = http::serve(listener, parts.app(&clients)?, shutdown.clone());
+    let server = http::serve(listener, parts.app(&clients), shutdown.clone());
     service::run(server, worker, tables, shutdown).await
 }
 
 /// Consumes until the process is asked to stop.
 pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
-    let parts = Service::of(&settings)?;
+    let parts = Builder::of_this_process(&settings)?;
     let listener = settings.ops.bind.map(|bind| service::listen(bind, OPS_BIND)).transpose()?;
     let shutdown = service::shutdown_signal()?;
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
-    let names = store::table_names(&settings);
-    let tables = Tables::seen_at(&clients, &names).await?;
+    let tables = Tables::seen_at(&clients, &settings.store).await?;
     let worker = parts.worker(&clients)?;
     let server = serve_ops(listener, parts.ops(&clients, &worker), shutdown.clone());
     service::run(server, Some(worker), tables, shutdown).await

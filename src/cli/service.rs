@@ -1,4 +1,4 @@
-//! The service out of its parts: what `serve`, `consume` and `dev` have in common.
+//! The service out of its parts: what `serve`, `consume`, `dev` and every test have in common.
 
 use std::{collections::HashMap, io, net::TcpListener, sync::Arc, time::Duration};
 
@@ -7,22 +7,15 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::delivery::{
-    Delivery, DeliveryParts, DeliverySettings, Patience, Worker,
+    Delivery, DeliveryParts, Patience, Worker,
     worker::{StreamState, StreamWatch},
 };
 use crate::domain::{
     ids::ChannelName,
     time::{Clock, MachineClock},
 };
-use crate::http::{
-    self, NotConsuming,
-    auth::{AdminToken, AdminTokens, Events, Role},
-};
-use crate::line::{
-    Access, Platform,
-    id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
-    messaging::Messenger,
-};
+use crate::http::{self, NotConsuming, auth::AdminTokens};
+use crate::line::{ChannelSettings, Platform, id_token::TokenVerifier, messaging::Messenger};
 use crate::store::{
     Store, StoreError,
     client::Clients,
@@ -32,55 +25,63 @@ use crate::store::{
     unreadable::Reported,
 };
 
-use super::{
-    config::{self, ChannelAuth, ChannelSettings, EventScope, Settings},
-    metrics,
-};
+use super::{config::Settings, metrics};
 
 /// How often an unreachable store is asked again at the start.
-const KNOCK: Duration = Duration::from_secs(2);
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the parts are made from.
-pub struct Service<'a> {
+/// Builds server and consumer out of settings, clock, metrics and clients: those of production and of every test.
+pub struct Builder<'a> {
     settings: &'a Settings,
     platform: Platform,
     clock: Clock,
     metrics: PrometheusHandle,
+    patience: Patience,
     reported: Reported,
 }
 
-impl<'a> Service<'a> {
-    /// Looks through the settings; starts nothing yet. Once a process: it installs the process's metrics.
-    pub fn of(settings: &'a Settings) -> anyhow::Result<Self> {
+impl<'a> Builder<'a> {
+    /// Looks through the settings; starts nothing yet.
+    pub fn new(settings: &'a Settings, clock: Clock, metrics: PrometheusHandle) -> anyhow::Result<Self> {
         if settings.line.channels.is_empty() {
             bail!("`line.channels` is empty: configure at least one channel, for example [line.channels.main]");
         }
         let platform =
             Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
-        let metrics = metrics::recorder().context("metrics")?;
-        Ok(Self { settings, platform, clock: MachineClock::start(), metrics, reported: Reported::default() })
+        Ok(Self { settings, platform, clock, metrics, patience: Patience::default(), reported: Reported::default() })
+    }
+
+    /// Builds with the machine's clock and the process's metrics, which it installs: once a process.
+    pub fn of_this_process(settings: &'a Settings) -> anyhow::Result<Self> {
+        Self::new(settings, MachineClock::start(), metrics::recorder().context("metrics")?)
+    }
+
+    /// Lets notices be tried again at another pace than the usual one.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
     }
 
     /// The HTTP server's parts.
-    pub fn app(&self, clients: &Clients) -> anyhow::Result<http::App> {
+    #[must_use]
+    pub fn app(&self, clients: &Clients) -> http::App {
         let store = self.store(clients);
-        Ok(http::App::new(http::Parts {
+        http::App::new(http::Parts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             store,
-            verifier: TokenVerifier::new(self.platform.clone(), self.verifier_settings(), self.clock.clone()),
-            channels: self.by_channel(|channel| Ok(http_channel(channel)))?,
-            admin_tokens: admin_tokens(self.settings)?,
-            allowed_origins: self.settings.http.allowed_origins.iter().map(ToString::to_string).collect(),
+            verifier: TokenVerifier::new(self.platform.clone(), self.settings.line.verifier(), self.clock.clone()),
+            channels: self.settings.line.channels.clone(),
+            admin_tokens: AdminTokens::new(self.settings.admin.tokens.clone()),
+            allowed_origins: self.settings.http.allowed_origins.clone(),
             clock: self.clock.clone(),
             metrics: self.metrics.clone(),
-        }))
+        })
     }
 
     /// The one table. What one of this process's stores has logged, the others don't log again.
     #[must_use]
     pub fn store(&self, clients: &Clients) -> Store {
-        Store::new(clients.table.clone(), super::store::table_names(self.settings))
-            .reporting_with(self.reported.clone())
+        Store::new(clients.table.clone(), self.settings.store.clone()).reporting_with(self.reported.clone())
     }
 
     /// What operators are answered from by a process that only consumes.
@@ -98,19 +99,19 @@ impl<'a> Service<'a> {
     /// The consumer of the table's stream.
     pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
         let store = self.store(clients);
-        let delivery = self.delivery(&store, Patience::default())?;
+        let delivery = self.delivery(&store)?;
         Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
     }
 
     /// What brings notices to LINE.
-    pub fn delivery(&self, store: &Store, patience: Patience) -> anyhow::Result<Delivery> {
+    pub fn delivery(&self, store: &Store) -> anyhow::Result<Delivery> {
         Ok(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
-            messengers: self.by_channel(|channel| self.messenger(channel))?,
+            messengers: self.messengers()?,
             store: store.clone(),
             clock: self.clock.clone(),
-            settings: delivery_settings(&self.settings.delivery),
-            patience,
+            settings: self.settings.delivery.clone(),
+            patience: self.patience.clone(),
         }))
     }
 
@@ -121,31 +122,13 @@ impl<'a> Service<'a> {
         self.clock.clone()
     }
 
-    fn verifier_settings(&self) -> VerifierSettings {
-        let line = &self.settings.line;
-        let verification = match line.verification {
-            config::Verification::Endpoint => Verification::Endpoint,
-            config::Verification::Local => Verification::Jwks,
+    fn messengers(&self) -> anyhow::Result<HashMap<ChannelName, Messenger>> {
+        let messenger = |(name, channel): (&ChannelName, &ChannelSettings)| {
+            let access =
+                channel.access.clone().with_context(|| format!("`line.channels.{name}` has no access token"))?;
+            Ok((name.clone(), Messenger::new(self.platform.clone(), access, self.clock.clone())))
         };
-        VerifierSettings { verification, jwks_refetch: line.jwks_refetch, leeway: line.clock_leeway }
-    }
-
-    fn messenger(&self, channel: &ChannelSettings) -> anyhow::Result<Messenger> {
-        let access = match channel.auth().context("no access token")? {
-            ChannelAuth::AccessToken(token) => Access::LongLived(token),
-            ChannelAuth::Stateless { channel_id, channel_secret } => {
-                Access::Stateless { messaging_channel_id: channel_id, channel_secret }
-            }
-        };
-        Ok(Messenger::new(self.platform.clone(), access, self.clock.clone()))
-    }
-
-    fn by_channel<T>(
-        &self,
-        part: impl Fn(&ChannelSettings) -> anyhow::Result<T>,
-    ) -> anyhow::Result<HashMap<ChannelName, T>> {
-        let channels = self.settings.line.channels.iter();
-        channels.map(|(name, channel)| Ok((name.parse()?, part(channel)?))).collect()
+        self.settings.line.channels.iter().map(messenger).collect()
     }
 }
 
@@ -209,7 +192,7 @@ async fn tables_are_there(clients: &Clients, names: &TableNames) -> anyhow::Resu
 async fn wait_for_tables(clients: &Clients, names: &TableNames, shutdown: &CancellationToken) -> anyhow::Result<()> {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(KNOCK) => {}
+            () = tokio::time::sleep(RETRY_INTERVAL) => {}
             () = shutdown.cancelled() => return Ok(()),
         }
         if tables_are_there(clients, names).await? {
@@ -293,40 +276,4 @@ pub fn shutdown_signal() -> anyhow::Result<CancellationToken> {
         asked.cancel();
     });
     Ok(shutdown)
-}
-
-fn http_channel(channel: &ChannelSettings) -> http::Channel {
-    http::Channel {
-        login: LoginChannels {
-            ids: channel.login_channel_ids.clone(),
-            hs256_secret: channel.login_channel_secret.clone(),
-        },
-        webhook_secrets: channel.channel_secrets.clone(),
-    }
-}
-
-fn admin_tokens(settings: &Settings) -> anyhow::Result<AdminTokens> {
-    let token = |token: &config::AdminToken| {
-        let role = match token.role {
-            config::Role::Admin => Role::Admin,
-            config::Role::Operator => Role::Operator,
-            config::Role::Viewer => Role::Viewer,
-        };
-        let events = match &token.events {
-            EventScope::All => Events::All,
-            EventScope::Only(ids) => Events::These(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?),
-        };
-        Ok(AdminToken { name: token.name.clone(), role, sha256: token.sha256, events })
-    };
-    Ok(AdminTokens::new(settings.admin.tokens.iter().map(token).collect::<anyhow::Result<_>>()?))
-}
-
-fn delivery_settings(settings: &config::DeliverySettings) -> DeliverySettings {
-    DeliverySettings {
-        pushes_per_second: settings.pushes_per_second,
-        poll_interval: settings.poll_interval,
-        concurrency: settings.concurrency as usize,
-        lease: settings.lease,
-        hold_probe: settings.hold_probe,
-    }
 }

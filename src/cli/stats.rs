@@ -4,7 +4,7 @@ mod rebuild;
 
 use std::{collections::BTreeMap, io::Write};
 
-use super::{args::SettingsArgs, counted::counted, store};
+use super::{counted::counted, options::SettingsArgs, store};
 use crate::domain::{
     counts::{self, Counts},
     ids::EventId,

@@ -9,11 +9,11 @@ use crate::domain::{event::Event, ids::EventId};
 use crate::store::{
     Store, StoreError,
     client::{Clients, Pace},
-    table::{self, TableNames},
+    table,
 };
 
-/// For a person at a terminal: they'd rather wait than begin again, and nobody waits behind them.
-fn patient() -> Pace {
+/// For an operator at a terminal, who would rather wait than begin again; no request waits behind them.
+fn for_commands() -> Pace {
     Pace {
         item_attempt: Duration::from_secs(5),
         operation: Duration::from_secs(30),
@@ -26,25 +26,19 @@ fn patient() -> Pace {
 /// The clients of this machine, and the store over them. Nothing is asked yet.
 pub async fn open(settings: &Settings, pace: &Pace) -> anyhow::Result<(Clients, Store)> {
     let clients = Clients::of_this_machine(pace).await?;
-    let store = Store::new(clients.table.clone(), table_names(settings));
+    let store = Store::new(clients.table.clone(), settings.store.clone());
     Ok((clients, store))
-}
-
-/// The names of the two tables.
-#[must_use]
-pub fn table_names(settings: &Settings) -> TableNames {
-    TableNames { main: settings.store.table.clone(), consumers: settings.store.consumer_table.clone() }
 }
 
 /// The clients of a command, for what isn't an item.
 pub async fn clients() -> anyhow::Result<Clients> {
-    Ok(Clients::of_this_machine(&patient()).await?)
+    Ok(Clients::of_this_machine(&for_commands()).await?)
 }
 
 /// Does a command's work with the store. Where that fails because there is no table yet, the error names the command
 /// that makes it.
 pub async fn with<T>(settings: &Settings, work: impl AsyncFnOnce(&Store) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let (clients, store) = open(settings, &patient()).await?;
+    let (clients, store) = open(settings, &for_commands()).await?;
     match work(&store).await {
         Err(error) if is_broken(&error) => Err(missing_table(&clients, settings).await.unwrap_or(error)),
         result => result,
@@ -64,7 +58,7 @@ fn is_broken(error: &anyhow::Error) -> bool {
 }
 
 async fn missing_table(clients: &Clients, settings: &Settings) -> Option<anyhow::Error> {
-    let reports = table::status(&clients.table, &table_names(settings)).await.ok()?;
+    let reports = table::status(&clients.table, &settings.store).await.ok()?;
     let missing = reports.iter().find(|report| !report.exists())?;
     Some(anyhow!("table {} does not exist: make it with `stamp-rally table create`", missing.table))
 }

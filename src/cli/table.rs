@@ -9,11 +9,7 @@ use std::io::Write;
 
 use anyhow::bail;
 
-use super::{
-    args::SettingsArgs,
-    config::Settings,
-    store::{clients, table_names},
-};
+use super::{config::Settings, options::SettingsArgs, store::clients};
 use crate::store::table::{Difference, TableReport, create, status};
 use backfill::BackfillArgs;
 use check::CheckArgs;
@@ -54,9 +50,9 @@ pub async fn execute(args: TableArgs, out: &mut impl Write) -> anyhow::Result<()
 }
 
 async fn make(settings: &Settings, out: &mut impl Write) -> anyhow::Result<()> {
-    let (clients, names) = (clients().await?, table_names(settings));
-    let before = status(&clients.table, &names).await?;
-    let after = create(&clients.table, &names).await?;
+    let (clients, names) = (clients().await?, &settings.store);
+    let before = status(&clients.table, names).await?;
+    let after = create(&clients.table, names).await?;
     for (before, after) in before.iter().zip(&after) {
         writeln!(out, "{}", made(before, after))?;
     }
@@ -67,7 +63,7 @@ async fn make(settings: &Settings, out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 async fn compare(settings: &Settings, out: &mut impl Write) -> anyhow::Result<()> {
-    let reports = status(&clients().await?.table, &table_names(settings)).await?;
+    let reports = status(&clients().await?.table, &settings.store).await?;
     for report in &reports {
         writeln!(out, "{report}")?;
     }

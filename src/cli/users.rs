@@ -7,7 +7,7 @@ use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::{args::SettingsArgs, counted::counted, store};
+use super::{counted::counted, options::SettingsArgs, store};
 use crate::domain::{
     event::Event,
     ids::EventId,

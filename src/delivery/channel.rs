@@ -330,7 +330,14 @@ mod tests {
         let platform = crate::line::Platform::new(&"http://127.0.0.1:1".parse().unwrap(), at(1)).unwrap();
         let access = crate::line::Access::LongLived("token".to_owned().into());
         let messenger = Messenger::new(platform, access, crate::domain::time::MachineClock::start());
-        let channel = Channel::new("main".parse().unwrap(), messenger, &DeliverySettings::default());
+        let settings = DeliverySettings {
+            pushes_per_second: 100,
+            poll_interval: at(1),
+            concurrency: 32,
+            lease: at(15),
+            hold_probe: at(30),
+        };
+        let channel = Channel::new("main".parse().unwrap(), messenger, &settings);
         channel.hold(HoldReason::NotAuthorized, at(1));
         assert_eq!(channel.held(), Some(HoldReason::NotAuthorized));
         channel.forget();

@@ -38,7 +38,12 @@ mod simulation;
 
 use std::{sync::Arc, time::Duration};
 
-use crate::domain::time::Timestamp;
+use serde::Deserialize;
+
+use crate::domain::{
+    settings::{count, millis},
+    time::Timestamp,
+};
 use crate::line::RetryAfter;
 
 pub use handler::{Delivery, DeliveryParts};
@@ -46,30 +51,24 @@ pub use outcome::{Outcome, Tally};
 pub use worker::Worker;
 
 /// The pace of delivery (configuration section `delivery`).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DeliverySettings {
-    /// Pushes a second on one channel, all workers together; at least 1.
+    /// Pushes a second on one channel, all workers together; LINE itself allows 2,000 requests a second.
+    #[serde(deserialize_with = "count::<1, 1_000_000, _, _>")]
     pub pushes_per_second: u32,
     /// How long to wait between two reads of a shard while records come.
+    #[serde(rename = "poll_interval_ms", deserialize_with = "millis::<1, 60_000, _>")]
     pub poll_interval: Duration,
     /// How many notices of one channel are worked on at once.
+    #[serde(deserialize_with = "count::<1, 1024, _, _>")]
     pub concurrency: usize,
     /// Within this time the shards of a dead worker move to another one.
+    #[serde(rename = "lease_ms", deserialize_with = "millis::<100, 300_000, _>")]
     pub lease: Duration,
-    /// How often a held channel is tried.
+    /// How often a paused channel is tried.
+    #[serde(rename = "hold_probe_ms", deserialize_with = "millis::<100, 3_600_000, _>")]
     pub hold_probe: Duration,
-}
-
-impl Default for DeliverySettings {
-    fn default() -> Self {
-        Self {
-            pushes_per_second: 100,
-            poll_interval: Duration::from_millis(250),
-            concurrency: 32,
-            lease: Duration::from_secs(15),
-            hold_probe: Duration::from_secs(30),
-        }
-    }
 }
 
 /// How long a notice is tried again and again before it is parked, and how fast.

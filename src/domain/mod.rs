@@ -16,8 +16,10 @@ pub mod json;
 pub mod manual_clock;
 pub mod notice;
 pub mod resend;
+pub mod settings;
 pub mod stamp;
 pub mod time;
+pub mod trace;
 
 /// A text that is not what its type promises.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,8 @@
 //! Everything that handlers need, put together once by the command line.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use metrics_exporter_prometheus::PrometheusHandle;
-use secrecy::SecretString;
 
 use crate::domain::{
     event::Event,
@@ -11,13 +10,13 @@ use crate::domain::{
     stamp::StampMaster,
     time::Clock,
 };
-use crate::line::id_token::{LoginChannels, TokenVerifier};
+use crate::line::{ChannelSettings, id_token::TokenVerifier};
 use crate::store::{
     Store, StoreError,
     rallies::{Rallies, Rally},
 };
 
-use super::{auth::AdminTokens, ops::Ops, participant::KnownParticipants, problem::ApiError};
+use super::{auth::AdminTokens, cross_origin::Origin, ops::Ops, participant::KnownParticipants, problem::ApiError};
 
 /// What the command line puts in.
 pub struct Parts {
@@ -31,9 +30,8 @@ pub struct Parts {
     pub channels: Channels,
     /// Who may use the organisers' API.
     pub admin_tokens: AdminTokens,
-    /// Pages of these origins may call us (CORS): each as browsers write it, `https://rally.example`. The settings
-    /// take no other; a `*` would keep the server from starting.
-    pub allowed_origins: Vec<String>,
+    /// Pages of these origins may call us (CORS).
+    pub allowed_origins: Vec<Origin>,
     /// The time.
     pub clock: Clock,
     /// Where `/metrics` reads.
@@ -41,16 +39,7 @@ pub struct Parts {
 }
 
 /// The configured LINE channels by name.
-pub type Channels = HashMap<ChannelName, Channel>;
-
-/// What requests need to know of one configured channel.
-#[derive(Debug, Clone)]
-pub struct Channel {
-    /// Whose ID tokens are accepted.
-    pub login: LoginChannels,
-    /// What webhooks are signed with, newest first.
-    pub webhook_secrets: Vec<SecretString>,
-}
+pub type Channels = BTreeMap<ChannelName, ChannelSettings>;
 
 /// Everything that handlers need; clones share it.
 #[derive(Clone)]
@@ -60,7 +49,7 @@ pub struct App {
     pub(super) verifier: TokenVerifier,
     pub(super) channels: Arc<Channels>,
     pub(super) admin_tokens: Arc<AdminTokens>,
-    pub(super) allowed_origins: Arc<[String]>,
+    pub(super) allowed_origins: Arc<[Origin]>,
     pub(super) clock: Clock,
     pub(super) ops: Ops,
     pub(super) known: Arc<KnownParticipants>,

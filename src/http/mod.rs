@@ -26,6 +26,7 @@ pub use admin::cursor;
 #[cfg(test)]
 mod tests;
 
-pub use app::{App, Channel, Channels, Parts};
+pub use app::{App, Channels, Parts};
+pub use cross_origin::Origin;
 pub use ops::{NotConsuming, Ops};
 pub use server::{serve, serve_ops};

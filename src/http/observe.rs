@@ -1,5 +1,5 @@
-//! Around every request: its name, one log line, two metrics, the headers every answer has, and the way out for
-//! failures.
+//! Around every request: its id, its span and trace, one log line, two metrics, the headers every answer has, and the
+//! way out for failures.
 
 use std::time::Duration;
 
@@ -14,14 +14,18 @@ use actix_web::{
     middleware::Next,
     web::Data,
 };
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span, field::Empty};
 
-use crate::domain::ids::RequestId;
+use crate::domain::{
+    ids::RequestId,
+    trace::{TRACEPARENT, TraceContext},
+};
+use crate::line::trace;
 
 use super::{ops::Ops, problem};
 
 /// The path of an endpoint as it was declared, `/api/events/{eventId}/me`: what logs and metrics call it, so that
-/// neither tells who asked.
+/// neither names a participant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Endpoint(pub &'static str);
 
@@ -35,23 +39,52 @@ where
     let started = uptime();
     let request_id = RequestId::made();
     let method = known_method(req.method());
-    let_go_of_unasked_body(&mut req);
-    // For debugging: it costs as much as the log line, which has the id as well.
-    let span = tracing::debug_span!("http.request", request.id = %request_id);
+    discard_unread_body(&mut req);
+    let parent = parent_of(req.headers());
+    let trace = parent.map_or_else(TraceContext::made, TraceContext::child);
+    let span = span(&request_id, method, trace);
+    #[cfg(feature = "otel")]
+    if let Some(parent) = parent {
+        trace::follow(&span, parent);
+    }
     req.extensions_mut().insert(request_id.clone());
 
-    let answer = next.call(req).instrument(span).await?;
+    let answer = trace::within(trace, next.call(req).instrument(span.clone())).await?;
 
     let problem::Rendered { mut answer, code } = problem::render(answer, &request_id);
     add_headers(answer.headers_mut(), &request_id);
     let endpoint = answer.request().app_data::<Endpoint>().map_or("none", |endpoint| endpoint.0);
     let (status, took) = (answer.status(), uptime().saturating_sub(started));
-    note(&Answered { request_id: &request_id, method, endpoint, status, code, took });
+    #[cfg(feature = "otel")]
+    span.record("http.route", endpoint).record("http.status", status.as_u16());
+    note(&Answered { request_id: &request_id, trace, method, endpoint, status, code, took });
     Ok(answer)
 }
 
-/// Lets go of a body that nobody will read ([`super::body::NoBody`] tells why), of every method that takes none.
-fn let_go_of_unasked_body(req: &mut ServiceRequest) {
+/// The caller's place in its trace (W3C Trace Context, level 1); a header that can't be read, or several, count as none.
+fn parent_of(headers: &HeaderMap) -> Option<TraceContext> {
+    let mut values = headers.get_all(TRACEPARENT);
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The one span of a request. Route and status are known after the last line that could show them, so they go to
+/// exporters alone: formatting them for the log would take as long as the line `answered`.
+fn span(request_id: &RequestId, method: &'static str, trace: TraceContext) -> Span {
+    tracing::info_span!(
+        "http.request",
+        request.id = %request_id,
+        trace.id = %trace.trace_id(),
+        http.method = method,
+        http.route = Empty,
+        http.status = Empty
+    )
+}
+
+/// Discards the body of a method that takes none ([`super::body::NoBody`] says why).
+fn discard_unread_body(req: &mut ServiceRequest) {
     if !matches!(*req.method(), Method::POST | Method::PUT) {
         drop(req.take_payload());
     }
@@ -59,6 +92,7 @@ fn let_go_of_unasked_body(req: &mut ServiceRequest) {
 
 struct Answered<'a> {
     request_id: &'a RequestId,
+    trace: TraceContext,
     method: &'static str,
     endpoint: &'static str,
     status: StatusCode,
@@ -66,16 +100,17 @@ struct Answered<'a> {
     took: Duration,
 }
 
-/// One line and two metrics. Probes come every few seconds and tell nothing: their line is for debugging.
+/// One line and two metrics. Probes come every few seconds and are no news: their line is for debugging.
 fn note(answered: &Answered<'_>) {
-    let Answered { request_id, method, endpoint, status, code, took } = *answered;
+    let Answered { request_id, trace, method, endpoint, status, code, took } = *answered;
     let code = code.unwrap_or("none");
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if matches!(endpoint, "/healthz" | "/readyz" | "/metrics") {
         tracing::debug!(
             request.id = %request_id,
+            trace.id = %trace.trace_id(),
             http.method = method,
-            http.endpoint = endpoint,
+            http.route = endpoint,
             http.status = status.as_u16(),
             took_us,
             "answered"
@@ -83,8 +118,9 @@ fn note(answered: &Answered<'_>) {
     } else {
         tracing::info!(
             request.id = %request_id,
+            trace.id = %trace.trace_id(),
             http.method = method,
-            http.endpoint = endpoint,
+            http.route = endpoint,
             http.status = status.as_u16(),
             problem.code = code,
             took_us,

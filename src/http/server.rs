@@ -1,4 +1,4 @@
-//! The servers: futures that whoever starts them owns.
+//! The servers: futures that their callers own.
 
 use std::{io, net::TcpListener, time::Duration};
 
@@ -17,13 +17,13 @@ use super::{app::App, auth, cross_origin::cors, observe::observe, ops::Ops, rout
 /// An idle connection is kept so long: longer than load balancers do (60 s), so that they close first.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// A request's head has to arrive within this.
-const HEAD_PATIENCE: Duration = Duration::from_secs(10);
-/// Who closes a connection is waited for so long.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// A client that was asked to close its connection has this long.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Running requests may finish within this after a stop, in seconds.
-const DRAIN_S: u64 = 20;
+const DRAIN_TIMEOUT_S: u64 = 20;
 /// How often histograms are folded, so that unread metrics don't pile up.
-const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Serves the whole API until `shutdown`, then stops accepting and finishes what runs.
 pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
@@ -31,10 +31,10 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
     auth::count_from_nothing();
     let server = HttpServer::new(move || service(app.on_this_thread()))
         .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(HEAD_PATIENCE)
-        .client_disconnect_timeout(CLOSE_PATIENCE)
+        .client_request_timeout(HEAD_TIMEOUT)
+        .client_disconnect_timeout(CLOSE_TIMEOUT)
         .shutdown_signal(shutdown.cancelled_owned())
-        .shutdown_timeout(DRAIN_S)
+        .shutdown_timeout(DRAIN_TIMEOUT_S)
         .listen(listener)?
         .run();
     with_upkeep(metrics, server).await
@@ -45,7 +45,7 @@ pub async fn serve_ops(listener: TcpListener, ops: Ops, shutdown: CancellationTo
     let metrics = ops.metrics.clone();
     let server = HttpServer::new(move || ops_service(ops.clone()))
         .workers(1)
-        .client_request_timeout(HEAD_PATIENCE)
+        .client_request_timeout(HEAD_TIMEOUT)
         .shutdown_signal(shutdown.cancelled_owned())
         .shutdown_timeout(0)
         .listen(listener)?
@@ -55,7 +55,7 @@ pub async fn serve_ops(listener: TcpListener, ops: Ops, shutdown: CancellationTo
 
 async fn with_upkeep(metrics: PrometheusHandle, server: impl Future<Output = io::Result<()>>) -> io::Result<()> {
     tokio::pin!(server);
-    let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
+    let mut upkeep = tokio::time::interval(METRICS_UPKEEP_INTERVAL);
     loop {
         tokio::select! {
             ended = &mut server => return ended,

@@ -7,13 +7,12 @@ use actix_web::{
 use futures_util::{TryStreamExt as _, stream};
 
 use crate::domain::{fact::Friendship, ids::ChannelName};
-use crate::line::webhook::{self, WebhookEvent};
-
-use super::{
-    app::{App, Channel},
-    body,
-    problem::ApiError,
+use crate::line::{
+    ChannelSettings,
+    webhook::{self, WebhookEvent},
 };
+
+use super::{app::App, body, problem::ApiError};
 
 const BODY_LIMIT: usize = 1024 * 1024;
 
@@ -42,12 +41,12 @@ pub(super) async fn receive(
     Ok(HttpResponse::Ok().json(serde_json::json!({})))
 }
 
-fn find<'a>(app: &'a App, name: &str) -> Result<(&'a ChannelName, &'a Channel), ApiError> {
+fn find<'a>(app: &'a App, name: &str) -> Result<(&'a ChannelName, &'a ChannelSettings), ApiError> {
     let name = name.parse::<ChannelName>().ok();
     name.and_then(|name| app.channels.get_key_value(&name)).ok_or(ApiError::ChannelNotFound)
 }
 
-fn is_signed(req: &HttpRequest, body: &[u8], channel: &Channel) -> bool {
+fn is_signed(req: &HttpRequest, body: &[u8], channel: &ChannelSettings) -> bool {
     let mut signatures = req.headers().get_all("x-line-signature");
     match (signatures.next().and_then(|value| value.to_str().ok()), signatures.next()) {
         (Some(signature), None) => webhook::is_signed(body, signature, channel.webhook_secrets.iter()),

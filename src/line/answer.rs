@@ -3,8 +3,8 @@
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
-use super::retry_after::RetryAfter;
-use crate::domain::json::Plain;
+use super::{retry_after::RetryAfter, trace};
+use crate::domain::{json::Plain, trace::TRACEPARENT};
 
 /// The header that every answer of LINE's has: an id of the request, made by LINE (Messaging API reference and LINE
 /// Login API reference, both "Response headers").
@@ -88,6 +88,7 @@ impl Answer {
 
     /// Sends the request for an answer that proves itself by what it holds, whether LINE sent it or not.
     pub(super) async fn of_any_sender(request: RequestBuilder) -> Result<Self, CallError> {
+        let request = request.header(TRACEPARENT, trace::traceparent());
         request.send().await.map(Self).map_err(CallError::Transport)
     }
 

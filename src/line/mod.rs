@@ -22,6 +22,8 @@ pub mod id_token;
 pub mod messaging;
 mod platform;
 mod retry_after;
+mod settings;
+pub mod trace;
 pub mod webhook;
 
 #[cfg(test)]
@@ -31,3 +33,4 @@ pub use channel_token::Access;
 pub use error::{Cause, LineError};
 pub use platform::Platform;
 pub use retry_after::RetryAfter;
+pub use settings::{ChannelSettings, LineSettings};

@@ -61,16 +61,16 @@ impl fmt::Debug for Platform {
 /// An address that we would not send a token to.
 #[derive(Debug, thiserror::Error)]
 #[error("must be https, or http on this machine (localhost, 127.0.0.1, [::1]), without user, query or fragment")]
-struct NotUsable;
+pub(super) struct NotUsable;
 
 /// How the bytes travel.
-enum Transport {
+pub(super) enum Transport {
     Plain,
     Tls,
 }
 
 /// Returns the transport of an address that tokens may be sent to.
-fn transport(url: &Url) -> Result<Transport, NotUsable> {
+pub(super) fn transport(url: &Url) -> Result<Transport, NotUsable> {
     let extra = !url.username().is_empty() || url.password().is_some();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let loopback = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());

@@ -15,20 +15,24 @@ use aws_sdk_dynamodb::{
     operation::describe_table::DescribeTableError,
     types::{IndexStatus, StreamSpecification, TableDescription, TimeToLiveDescription},
 };
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 pub use create::create;
 pub use difference::{Difference, Remedy};
 
 use super::{Store, StoreError};
-use crate::domain::time::Timestamp;
+use crate::domain::{settings::text, time::Timestamp};
 use definition::Definition;
 
-/// The names of the two tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The names of the two tables (configuration section `store`).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TableNames {
     /// The table of facts and settings; its stream rings the delivery's bell.
+    #[serde(rename = "table", deserialize_with = "name")]
     pub main: String,
     /// Who reads which shard of that stream, and how far. In the main table this would feed the stream it follows.
+    #[serde(rename = "consumer_table", deserialize_with = "name")]
     pub consumers: String,
 }
 
@@ -38,10 +42,16 @@ impl TableNames {
     }
 }
 
-impl Default for TableNames {
-    fn default() -> Self {
-        Self { main: "line-event".to_owned(), consumers: "line-event-consumers".to_owned() }
+/// Amazon DynamoDB's naming rules: 3 to 255 of letters, digits, `_`, `-` and `.`.
+fn name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = text(from)?;
+    let usable = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if usable && (3..=255).contains(&name.len()) {
+        return Ok(name);
     }
+    Err(D::Error::custom(format!(
+        "`{name}` is no table name: use 3 to 255 letters, digits, underscores, hyphens and dots"
+    )))
 }
 
 /// How one table compares with its definition.

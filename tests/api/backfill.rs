@@ -73,7 +73,7 @@ async fn holders(house: &House) -> Vec<LineUserId> {
 }
 
 async fn reconcile(house: &House, manner: impl Into<Manner>) -> Reconciled {
-    let settings = DeliverySettings { pushes_per_second: 100_000, ..DeliverySettings::default() };
+    let settings = DeliverySettings { pushes_per_second: 100_000, ..crate::house::defaults().delivery };
     let stop = CancellationToken::new();
     house.delivery_at(settings).reconcile(None, manner, &|_, _| {}, &stop).await.unwrap()
 }

@@ -13,7 +13,7 @@ use stamp_rally::{
         Store,
         client::{Clients, Pace},
         stream::StreamReader,
-        table::{TableNames, create},
+        table::create,
     },
 };
 
@@ -32,8 +32,8 @@ impl Stream {
         let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
         let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
         let clients = Clients::at(&proxy.endpoint_url(), &Pace { attempts: 1, ..Pace::request() });
-        create(&clients.table, &TableNames::default()).await.unwrap();
-        let store = Store::new(clients.table.clone(), TableNames::default());
+        create(&clients.table, &crate::house::defaults().store).await.unwrap();
+        let store = Store::new(clients.table.clone(), crate::house::defaults().store);
         let arn = store.stream_arn().await.unwrap().unwrap();
         proxy.deal(4);
         Self { proxy, clients, arn, _engine: engine }

@@ -12,7 +12,7 @@ use stamp_rally::{
     store::{
         StoreError,
         client::{Clients, Pace},
-        table::{TableNames, create},
+        table::create,
     },
 };
 
@@ -30,7 +30,7 @@ impl Line {
         let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
         let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
         let clients = Clients::at(&proxy.endpoint_url(), &pace(story));
-        create(&clients.table, &TableNames::default()).await.unwrap();
+        create(&clients.table, &crate::house::defaults().store).await.unwrap();
         proxy.forget_counts();
         Self { clients, proxy, engine }
     }

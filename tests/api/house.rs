@@ -22,6 +22,7 @@ use std::{
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use stamp_rally::{
+    cli::config::Settings,
     delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Tally, Worker},
     dev::{
         engine::{Engine, Storage},
@@ -30,13 +31,7 @@ use stamp_rally::{
     domain::time::TimeSource,
     http,
     line::{Access, Platform, messaging::Messenger},
-    store::{
-        Store,
-        client::Clients,
-        progress::WorkerId,
-        rallies::Rallies,
-        table::{TableNames, create},
-    },
+    store::{Store, client::Clients, progress::WorkerId, rallies::Rallies, table::create},
 };
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -105,7 +100,7 @@ impl House {
         let line = StandIn::start(free_port(), &Memory::InMemory, channels).unwrap();
         let pace = unhurried(story);
         let clients = Clients::at(&wire.endpoint_url(), &pace);
-        let tables = TableNames::default();
+        let tables = defaults().store;
         match fittings.tables {
             Tables::AsDefined => drop(create(&clients.table, &tables).await.unwrap()),
             Tables::OfTheArticle => make_the_articles_table(&clients).await,
@@ -169,7 +164,7 @@ impl House {
 
     /// A consumer of the stream, as a process of its own would be.
     pub fn worker(&self) -> Worker {
-        self.worker_at(DeliverySettings { pushes_per_second: 100_000, ..DeliverySettings::default() })
+        self.worker_at(DeliverySettings { pushes_per_second: 100_000, ..defaults().delivery })
     }
 
     /// The same, at a pace.
@@ -265,6 +260,11 @@ impl House {
         self.stop.cancel();
         self.server.await.unwrap().unwrap();
     }
+}
+
+/// What the program is set to by itself.
+pub fn defaults() -> Settings {
+    Settings::load(None, []).unwrap()
 }
 
 fn free_port() -> TcpListener {

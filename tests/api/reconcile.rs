@@ -29,7 +29,7 @@ const COMPLETE: &str = "初夏のラリー、2個そろいました";
 /// A short lease: a run waits until everybody who may be alive has seen it.
 fn settings() -> DeliverySettings {
     let lease = Duration::from_millis(600);
-    DeliverySettings { pushes_per_second: 100_000, lease, ..DeliverySettings::default() }
+    DeliverySettings { pushes_per_second: 100_000, lease, ..crate::house::defaults().delivery }
 }
 
 /// What a run of `stamp-rally reconcile` needs.

@@ -30,7 +30,7 @@ impl Account {
         let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
         let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
         let clients = Clients::at(&proxy.endpoint_url(), &pace);
-        Self { clients, names: TableNames::default(), proxy, _engine: engine }
+        Self { clients, names: crate::house::defaults().store, proxy, _engine: engine }
     }
 
     /// A table as the source article describes it.

@@ -10,7 +10,7 @@ use crate::cli::text_file;
 
 const DEFAULTS: &str = include_str!("../../../config/default.toml");
 const PREFIX: &str = "STAMP_RALLY__";
-/// Where somebody forgot an underscore.
+/// Where an underscore was forgotten.
 const NEARLY: &str = "STAMP_RALLY_";
 
 /// The layers laid so far. Paths are written with dots, list elements by their number.
@@ -88,7 +88,7 @@ impl Layers {
     /// number and switch has one; a key without a default is text.
     fn read_text(&self, key: &str, source: &Source, text: String) -> Result<Value, SettingsError> {
         if text.starts_with(['[', '{']) {
-            // serde_json tells line and column, never the text itself.
+            // serde_json names line and column, never the text itself.
             return serde_json::from_str(&text)
                 .map_err(|error| SettingsError::key(key, source, format!("is not usable JSON: {error}")));
         }
@@ -134,7 +134,8 @@ impl Layers {
         }
     }
 
-    fn at(&self, path: &str) -> Option<&Value> {
+    /// The value at `path`, from whichever layer.
+    pub(super) fn at(&self, path: &str) -> Option<&Value> {
         let mut steps = path.split('.');
         let first = self.tree.get(steps.next()?)?;
         steps.try_fold(first, |value, step| value.get(step))

@@ -1,16 +1,14 @@
 //! Typed settings: layered, checked, and refusing to start.
 //!
 //! Three layers, each laid over the one before: the defaults (`config/default.toml`, compiled in, and a command's own),
-//! the file named by `--config` or `STAMP_RALLY_CONFIG`, the environment (`STAMP_RALLY__SECTION__KEY`). Whatever is wrong
-//! ends the start with one line that names the key, where its value came from and what to do. Only
-//! [`cli`](crate::cli) sees these types; everybody else is given the values they need.
+//! the file named by `--config` or `STAMP_RALLY_CONFIG`, the environment (`STAMP_RALLY__SECTION__KEY`). What is wrong
+//! ends the start with one line that names the key, where its value came from and what to do. Each section
+//! deserialises into the type that its room uses, with the functions of [`domain::settings`](crate::domain::settings).
 
-mod admin;
-mod channel;
 mod error;
 mod layers;
+mod rules;
 mod sections;
-mod values;
 
 #[cfg(test)]
 mod tests;
@@ -19,15 +17,12 @@ use std::{ffi::OsString, path::Path};
 
 use serde::Deserialize;
 
-pub(super) use admin::token_name;
-pub use admin::{AdminSettings, AdminToken, EventScope, Role};
-pub use channel::{ChannelAuth, ChannelSettings};
+use crate::delivery::DeliverySettings;
+use crate::line::LineSettings;
+use crate::store::table::TableNames;
 pub use error::SettingsError;
 use layers::Layers;
-pub use sections::{
-    DeliverySettings, HttpSettings, LineSettings, LogFormat, LogSettings, OpsSettings, StoreSettings, Verification,
-};
-pub use values::Origin;
+pub use sections::{AdminSettings, HttpSettings, LogFormat, LogSettings, OpsSettings};
 
 /// Everything that can be set, checked.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,7 +31,7 @@ pub struct Settings {
     /// The server.
     pub http: HttpSettings,
     /// The two tables.
-    pub store: StoreSettings,
+    pub store: TableNames,
     /// The LINE platform and its channels.
     pub line: LineSettings,
     /// The pace of delivery.
@@ -50,7 +45,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults, with `file` (if there is one) and the variables of `environment` laid over them.
+    /// Reads the defaults, with `file` (if there is one) and the variables of `environment` laid over them.
     ///
     /// The environment is handed in (usually [`std::env::vars_os`]); variables of other programs are passed over.
     pub fn load(
@@ -60,7 +55,7 @@ impl Settings {
         Self::load_over("", file, environment)
     }
 
-    /// The same, with a command's own defaults (TOML).
+    /// Reads the same, with a command's own defaults (TOML).
     pub fn load_over(
         defaults: &str,
         file: Option<&Path>,
@@ -73,22 +68,15 @@ impl Settings {
         layers.lay_environment(environment)?;
         layers.check_shape()?;
         let settings: Self = layers.read()?;
-        settings.check(&layers)?;
+        rules::check_tables(&settings.store, &layers)?;
+        rules::check_channels(&settings.line.channels, &layers)?;
+        rules::check_tokens(&settings.admin.tokens, &layers)?;
         Ok(settings)
     }
 
-    /// What works but should be looked at, one sentence each, for the log at the start.
+    /// Returns what works but should be looked at, one sentence each, for the log at the start.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.line.warnings()
-    }
-
-    /// The rules that need more than one key.
-    fn check(&self, layers: &Layers) -> Result<(), SettingsError> {
-        self.store.check(layers)?;
-        for (name, channel) in &self.line.channels {
-            channel::check(name, channel, layers)?;
-        }
-        self.admin.check(layers)
     }
 }

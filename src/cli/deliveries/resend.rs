@@ -11,7 +11,7 @@ use super::{
     PAGE, one_of,
     words::{tried, why},
 };
-use crate::cli::{config::token_name, store::event};
+use crate::cli::store::event;
 use crate::domain::{
     fact::{Fact, Facts, Resend},
     ids::{EventId, LineUserId, StampId},
@@ -19,6 +19,7 @@ use crate::domain::{
     resend::ResendRefusal,
     time::{MachineClock, TimeZone, Timestamp},
 };
+use crate::http::auth::token_name;
 use crate::store::{
     Store, StoreError,
     listing::{Direction, Wanted},

@@ -4,7 +4,7 @@ use std::{borrow::Cow, io, path::Path, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{config::Settings, event, event_file, store};
+use crate::cli::{config::Settings, event, event_file};
 use crate::dev::engine::Engine;
 use crate::domain::time::MachineClock;
 use crate::store::{
@@ -13,10 +13,10 @@ use crate::store::{
     table,
 };
 
-use super::{DEMO_EVENT, demo_files};
+use super::demo::{self, DEMO_EVENT};
 
-/// Between two tries at an engine that can't answer yet.
-const PAUSE: Duration = Duration::from_millis(500);
+/// Between two attempts at an engine that can't answer yet.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How the preparation ended, if it did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ struct Start<'a> {
 
 impl Start<'_> {
     async fn prepare(&self) -> anyhow::Result<()> {
-        let names = store::table_names(self.settings);
+        let names = self.settings.store.clone();
         self.until_answered(async || Ok(table::create(&self.clients.table, &names).await?)).await?;
         let store = Store::new(self.clients.table.clone(), names);
         if self.until_answered(async || has_demo_event(&store).await).await? {
@@ -84,7 +84,7 @@ impl Start<'_> {
     }
 
     async fn seed(&self, store: &Store) -> anyhow::Result<()> {
-        let (file, templates) = demo_files(self.data)?;
+        let (file, templates) = demo::files(self.data)?;
         let file = event_file::read(&file, &templates)?;
         let now = MachineClock::start().now();
         event::apply(store, &["main"], &[file], now, event::Means::Writing, &mut io::sink()).await
@@ -102,7 +102,7 @@ impl Start<'_> {
                 }
                 done => return done,
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         story.prepares().await.unwrap();
         let engine = late.join().unwrap();
         let table = Clients::at(&engine.endpoint_url(), &unhurried()).table;
-        let seeded = Store::new(table, store::table_names(&story.settings));
+        let seeded = Store::new(table, story.settings.store.clone());
         let demo = DEMO_EVENT.parse().unwrap();
         assert!(seeded.event(&demo).await.unwrap().is_some());
         assert_eq!(seeded.masters(&demo).await.unwrap().readable.len(), 2);

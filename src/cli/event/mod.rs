@@ -15,13 +15,13 @@ use std::{
 };
 
 use super::{
-    args::SettingsArgs,
     config::Settings,
     event_file::{self, EventFile},
+    options::SettingsArgs,
     store,
 };
 use crate::domain::{
-    ids::EventId,
+    ids::{ChannelName, EventId},
     time::{MachineClock, Timestamp},
 };
 
@@ -92,6 +92,6 @@ async fn apply_files(
     means: Means,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let channels: Vec<_> = settings.line.channels.keys().map(String::as_str).collect();
+    let channels: Vec<_> = settings.line.channels.keys().map(ChannelName::as_str).collect();
     store::with(settings, async |store| apply(store, &channels, files, now, means, out).await).await
 }

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
 
 use super::pass::{pause_until, progress};
-use crate::cli::{args::from_one, config::Settings, counted::counted, service, store};
+use crate::cli::{config::Settings, counted::counted, options::from_one, service, store};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::backfill::{Backfill, Counts, Interrupted};
 

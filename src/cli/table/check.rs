@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::pass::{pause_until, progress};
-use crate::cli::{answer::AnswerIsNo, args::from_one, config::Settings, counted::counted, service, store};
+use crate::cli::{answer::AnswerIsNo, config::Settings, counted::counted, options::from_one, service, store};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::check::{Check, Finding, Looked};
 

@@ -1,9 +1,11 @@
 //! Who is asking, as argument types: a handler that takes an [`Admin`] can't be reached by anybody else, and a
 //! [`Participant`] exists only after a verified token.
 
+mod grammar;
 mod organiser;
 mod participant;
 
+pub use grammar::token_name;
 pub use organiser::{Admin, AdminToken, AdminTokens, Events, Operator, Role, Viewer};
 pub use participant::Participant;
 pub(super) use participant::count_from_nothing;

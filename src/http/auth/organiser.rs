@@ -9,16 +9,19 @@ use std::{
 };
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web::Data};
+use clap::ValueEnum;
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::domain::ids::EventId;
 use crate::http::{app::App, problem::ApiError};
 
-use super::Credentials;
+use super::{Credentials, grammar};
 
 /// What a token may do; each role may do what the ones before it may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Reads.
     Viewer,
@@ -49,15 +52,19 @@ impl Events {
 }
 
 /// One configured admin token; the token itself is known to its bearer alone.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AdminToken {
     /// What it is called: `requestedBy` of what it asks for.
+    #[serde(deserialize_with = "grammar::name")]
     pub name: String,
     /// What it may do.
     pub role: Role,
     /// The SHA-256 of the token.
+    #[serde(deserialize_with = "grammar::sha256")]
     pub sha256: [u8; 32],
     /// For which events.
+    #[serde(deserialize_with = "grammar::events")]
     pub events: Events,
 }
 

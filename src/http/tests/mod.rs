@@ -23,14 +23,14 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    App, Channel, Channels, Parts,
+    App, Channels, Parts,
     auth::{AdminToken, AdminTokens, Events, Role},
     problem::ApiError,
     server::service,
 };
 use crate::domain::time::MachineClock;
 use crate::line::{
-    Platform,
+    ChannelSettings, Platform,
     id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
 };
 use crate::store::{
@@ -48,7 +48,8 @@ fn app() -> App {
     let clock = MachineClock::start();
     let clients =
         Clients::at("http://127.0.0.1:1", &Pace { attempts: 1, budget: "http-tests".into(), ..Pace::request() });
-    let store = Store::new(clients.table, TableNames::default());
+    let tables = TableNames { main: "line-event".to_owned(), consumers: "line-event-consumers".to_owned() };
+    let store = Store::new(clients.table, tables);
     let platform = Platform::new(&"http://127.0.0.1:1".parse().unwrap(), Duration::from_secs(1)).unwrap();
     let settings = VerifierSettings {
         verification: Verification::Jwks,
@@ -56,7 +57,8 @@ fn app() -> App {
         leeway: Duration::from_secs(30),
     };
     let login = LoginChannels { ids: vec!["1234567890".to_owned()], hs256_secret: None };
-    let main = Channel { login, webhook_secrets: vec![SECRET.to_owned().into()] };
+    let webhook_secrets = vec![SECRET.to_owned().into()];
+    let main = ChannelSettings { login, webhook_secrets, access: None, basic_id: None };
     App::new(Parts {
         rallies: Rallies::new(store.clone(), clock.clone()),
         store,
@@ -66,7 +68,7 @@ fn app() -> App {
             token("reader", Role::Viewer, Events::All),
             token("agency", Role::Admin, Events::These([("spring".parse().unwrap())].into())),
         ]),
-        allowed_origins: vec![PAGE.to_owned()],
+        allowed_origins: vec![PAGE.to_owned().try_into().unwrap()],
         clock,
         metrics: PrometheusBuilder::new().build_recorder().handle(),
     })

@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use serde::Deserialize;
+
 use super::{
     super::platform::Platform,
     claims::{Claims, Said},
@@ -21,11 +23,13 @@ use crate::domain::{
 pub(super) const LONGEST: usize = 8 * 1024;
 
 /// How tokens are verified (`line.verification`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verification {
     /// LINE is asked about each token that it hasn't accepted within the hour.
     Endpoint,
     /// Here, with LINE's published keys.
+    #[serde(alias = "local")]
     Jwks,
 }
 

@@ -104,7 +104,7 @@ pub async fn play(plan: &Plan) {
 }
 
 fn settings() -> DeliverySettings {
-    DeliverySettings { pushes_per_second: 100_000, ..DeliverySettings::default() }
+    DeliverySettings { pushes_per_second: 100_000, ..crate::house::defaults().delivery }
 }
 
 impl Plan {

@@ -256,7 +256,7 @@ impl<'h> Rallies<'h> {
 
 /// Time passes in leaps here, and a worker that holds its shards must not lose them for that.
 fn settings() -> DeliverySettings {
-    DeliverySettings { pushes_per_second: 100_000, lease: Duration::from_hours(1), ..DeliverySettings::default() }
+    DeliverySettings { pushes_per_second: 100_000, lease: Duration::from_hours(1), ..crate::house::defaults().delivery }
 }
 
 /// Every participant of every rally.

@@ -31,7 +31,6 @@ use stamp_rally::{
     store::{
         Store,
         client::{Clients, Pace},
-        table::TableNames,
     },
 };
 use tempfile::TempDir;
@@ -159,7 +158,7 @@ impl Desk {
 
     /// The store as the server sees it, past the proxy.
     fn store(&self) -> Store {
-        Store::new(Clients::at(&self.engine_url, &Pace::request()).table, TableNames::default())
+        Store::new(Clients::at(&self.engine_url, &Pace::request()).table, crate::house::defaults().store)
     }
 
     async fn stored_event(&self) -> Event {

@@ -34,7 +34,7 @@ use stamp_rally::{
         progress::{Board, ShardProgress, WorkerId},
         rallies::Rallies,
         stream::{Record, Start, StreamReader},
-        table::{self, TableNames},
+        table,
     },
 };
 
@@ -90,7 +90,7 @@ impl House {
         let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
         let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::worker() };
         let clients = Clients::at(&proxy.endpoint_url(), &pace);
-        let names = TableNames::default();
+        let names = crate::house::defaults().store;
         table::create(&clients.table, &names).await.unwrap();
         let channel = |name: &str| ChannelSettings {
             access_token: Some(format!("token of {name}")),
@@ -110,7 +110,7 @@ impl House {
                 uptime: Mutex::new(Duration::from_secs(1000)),
                 runs_since: OnceLock::new(),
             }),
-            settings: DeliverySettings { pushes_per_second: 1000, ..DeliverySettings::default() },
+            settings: DeliverySettings { pushes_per_second: 1000, ..crate::house::defaults().delivery },
             patience: Patience {
                 first_pause: Duration::from_millis(1),
                 longest_pause: Duration::from_millis(1),
@@ -161,7 +161,7 @@ impl House {
     }
 
     fn worker_over(&self, clients: &Clients) -> Worker {
-        let store = Store::new(clients.table.clone(), TableNames::default());
+        let store = Store::new(clients.table.clone(), crate::house::defaults().store);
         let n = self.workers.fetch_add(1, Ordering::Relaxed);
         let (clock, me) = (self.clock.clone(), WorkerId::from(format!("worker-{n}")));
         Worker::new(self.handler(&store), store, clients.streams.clone(), clock, me)

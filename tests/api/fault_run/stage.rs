@@ -25,7 +25,7 @@ use stamp_rally::{
         Store,
         client::{Clients, Pace},
         progress::Board,
-        table::{self, TableNames},
+        table,
     },
 };
 
@@ -92,8 +92,8 @@ impl Stage {
         let line = StandIn::start(free_port(), &Memory::InMemory, vec![channel]).unwrap();
         let pace = Pace { budget: Cow::Borrowed("fault run"), ..Pace::request() };
         let clients = Clients::at(&engine.endpoint_url(), &pace);
-        table::create(&clients.table, &TableNames::default()).await.unwrap();
-        let store = Store::new(clients.table.clone(), TableNames::default());
+        table::create(&clients.table, &crate::house::defaults().store).await.unwrap();
+        let store = Store::new(clients.table.clone(), crate::house::defaults().store);
         let people = (0..form.participants).map(|n| Person::new(&line, n)).collect();
         let stage = Self {
             arn: store.stream_arn().await.unwrap().unwrap(),

@@ -1,17 +1,17 @@
 //! How a house is fitted: what the program's own start puts together, with a story's wishes.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use sha2::{Digest, Sha256};
 use stamp_rally::{
     domain::time::Clock,
     http::{
-        App, Channel, Parts,
+        App, Parts,
         auth::{AdminToken, AdminTokens, Events, Role},
     },
     line::{
-        Platform,
+        ChannelSettings, Platform,
         id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
     },
     store::{Store, client::Pace, rallies::Rallies},
@@ -59,24 +59,28 @@ pub(super) fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>, fi
         jwks_refetch: Duration::from_secs(30),
         leeway: Duration::from_secs(30),
     };
-    let main = Channel {
+    let main = ChannelSettings {
         login: LoginChannels {
             ids: vec!["1000000001".to_owned(), MINI_APP.to_owned()],
             hs256_secret: fittings.login_secret.map(|secret| secret.to_owned().into()),
         },
         webhook_secrets: fittings.webhook_secrets.iter().map(|secret| (*secret).to_owned().into()).collect(),
+        access: None,
+        basic_id: None,
     };
-    let other = Channel {
+    let other = ChannelSettings {
         login: LoginChannels { ids: vec!["1000000002".to_owned()], hs256_secret: None },
         webhook_secrets: vec!["another-secret".to_owned().into()],
+        access: None,
+        basic_id: None,
     };
     App::new(Parts {
         store: store.clone(),
         rallies: Rallies::new(store.clone(), clock.clone()),
         verifier: TokenVerifier::new(platform.clone(), settings, clock.clone()),
-        channels: HashMap::from([(CHANNEL.parse().unwrap(), main), ("other".parse().unwrap(), other)]),
+        channels: BTreeMap::from([(CHANNEL.parse().unwrap(), main), ("other".parse().unwrap(), other)]),
         admin_tokens: admin_tokens(),
-        allowed_origins: vec![PAGE.to_owned()],
+        allowed_origins: vec![PAGE.to_owned().try_into().unwrap()],
         clock,
         metrics: PrometheusBuilder::new().build_recorder().handle(),
     })

@@ -7,6 +7,7 @@ mod serve;
 pub mod site;
 mod skeleton;
 mod stream;
+mod traces;
 
 use std::{
     io::{BufRead, BufReader, Read},

@@ -255,7 +255,7 @@ async fn migrated_stamps_of_a_table_whose_stream_was_just_turned_on_are_no_excep
     hanako.acquire("001").await.is(201);
     taro.acquire("001").await.is(201);
     is_migrated(&hanako).await;
-    let tables = stamp_rally::store::table::TableNames::default();
+    let tables = crate::house::defaults().store;
     stamp_rally::store::table::create(&house.clients.table, &tables).await.unwrap();
     house.pass(MINUTE).await;
     assert_eq!(counts(&reconcile(&house).await), (1, 1));

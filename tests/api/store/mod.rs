@@ -22,7 +22,7 @@ use stamp_rally::{
     store::{
         Store,
         client::{Clients, Pace},
-        table::{TableNames, create},
+        table::create,
     },
 };
 
@@ -43,7 +43,7 @@ impl Desk {
         let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
         let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
         let clients = Clients::at(&proxy.endpoint_url(), &pace);
-        let names = TableNames::default();
+        let names = crate::house::defaults().store;
         create(&clients.table, &names).await.unwrap();
         proxy.forget_counts();
         Self { store: Store::new(clients.table.clone(), names), clients, proxy, _engine: engine }

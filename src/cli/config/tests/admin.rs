@@ -1,6 +1,7 @@
 //! Tokens of organisers.
 
 use super::*;
+use crate::http::auth::{Events, Role};
 
 fn token(name: &str, digit: char) -> String {
     let hash = digit.to_string().repeat(64);
@@ -16,11 +17,11 @@ fn tokens_are_read_with_role_hash_and_events() {
     let settings = load(&tokens(&[token("Mariko", 'a'), token("Kenji", 'B')]), &[]).unwrap();
     let mariko = &settings.admin.tokens[0];
     assert_eq!((mariko.name.as_str(), mariko.role, mariko.sha256), ("Mariko", Role::Viewer, [0xaa; 32]));
-    assert!(mariko.events.covers("rally-1") && !mariko.events.covers("rally-2"));
+    assert!(mariko.events.contain(&"rally-1".parse().unwrap()) && !mariko.events.contain(&"rally-2".parse().unwrap()));
     assert_eq!(settings.admin.tokens[1].sha256, [0xbb; 32]);
     for all in ["\"*\"", "[\"*\"]", "[\"rally-1\", \"*\"]"] {
         let settings = load(&tokens(&[token("Mariko", 'a').replace("[\"rally-1\"]", all)]), &[]).unwrap();
-        assert_eq!(settings.admin.tokens[0].events, EventScope::All);
+        assert_eq!(settings.admin.tokens[0].events, Events::All);
     }
     assert!(Role::Viewer < Role::Operator && Role::Operator < Role::Admin);
 }

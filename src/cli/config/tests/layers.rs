@@ -1,6 +1,7 @@
 //! Defaults, file and environment.
 
 use super::*;
+use crate::line::{Access, id_token::Verification};
 
 #[test]
 fn the_defaults_are_enough_to_start() {
@@ -8,10 +9,10 @@ fn the_defaults_are_enough_to_start() {
     assert_eq!(settings.http.bind.to_string(), "127.0.0.1:8080");
     assert_eq!(settings.http.public_url(), "http://127.0.0.1:8080");
     assert!(settings.http.allowed_origins.is_empty());
-    assert_eq!(settings.store.table, "line-event");
-    assert_eq!(settings.store.consumer_table, "line-event-consumers");
+    assert_eq!(settings.store.main, "line-event");
+    assert_eq!(settings.store.consumers, "line-event-consumers");
     assert_eq!(settings.line.api_base_url.as_str(), "https://api.line.me/");
-    assert_eq!(settings.line.verification, Verification::Local);
+    assert_eq!(settings.line.verification, Verification::Jwks);
     assert_eq!(settings.line.jwks_refetch, Duration::from_secs(30));
     assert_eq!(settings.line.clock_leeway, Duration::from_secs(30));
     assert_eq!(settings.line.timeout, Duration::from_secs(10));
@@ -34,8 +35,8 @@ fn the_environment_is_laid_over_the_file_and_the_file_over_the_defaults() {
     let settings = load(file, &variables).unwrap();
     assert_eq!(settings.http.bind.to_string(), "0.0.0.0:9000");
     assert_eq!(settings.delivery.lease, Duration::from_secs(1));
-    assert_eq!(settings.store.table, "from-file");
-    assert_eq!(settings.store.consumer_table, "line-event-consumers");
+    assert_eq!(settings.store.main, "from-file");
+    assert_eq!(settings.store.consumers, "line-event-consumers");
 }
 
 #[test]
@@ -72,11 +73,13 @@ fn a_variable_is_read_as_its_key_wants_it() {
         ("STAMP_RALLY__LOG__FORMAT", "json"),
     ];
     let settings = load("", &variables).unwrap();
-    let main = &settings.line.channels["main"];
-    assert_eq!(main.login_channel_ids, ["1234567890"]);
-    assert_eq!(main.channel_secrets.len(), 2);
-    let Some(ChannelAuth::Stateless { channel_id, channel_secret }) = main.auth() else { panic!("no token given") };
-    assert_eq!(channel_id, "0234567890");
+    let main = &settings.line.channels[&"main".parse().unwrap()];
+    assert_eq!(main.login.ids, ["1234567890"]);
+    assert_eq!(main.webhook_secrets.len(), 2);
+    let Some(Access::Stateless { messaging_channel_id, channel_secret }) = &main.access else {
+        panic!("no token given")
+    };
+    assert_eq!(messaging_channel_id, "0234567890");
     assert_eq!(channel_secret.expose_secret(), "newest");
     assert_eq!(settings.delivery.pushes_per_second, 7);
     assert_eq!(settings.http.allowed_origins[0].as_str(), "https://rally.example.jp");
@@ -88,8 +91,8 @@ fn a_json_object_is_merged_and_refined_by_longer_names() {
     let json = r#"{"harbour-walk":{"login_channel_ids":["1"],"access_token":"a"},"main":{"login_channel_ids":["2"]}}"#;
     let variables = [("STAMP_RALLY__LINE__CHANNELS__MAIN__ACCESS_TOKEN", "b"), ("STAMP_RALLY__LINE__CHANNELS", json)];
     let settings = load("", &variables).unwrap();
-    let token = |name: &str| match settings.line.channels[name].auth() {
-        Some(ChannelAuth::AccessToken(token)) => token.expose_secret().to_owned(),
+    let token = |name: &str| match &settings.line.channels[&name.parse().unwrap()].access {
+        Some(Access::LongLived(token)) => token.expose_secret().to_owned(),
         other => panic!("{other:?}"),
     };
     assert_eq!((token("harbour-walk"), token("main")), ("a".to_owned(), "b".to_owned()));

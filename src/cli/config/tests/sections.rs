@@ -1,6 +1,7 @@
 //! Single values.
 
 use super::*;
+use crate::line::id_token::Verification;
 
 #[test]
 fn addresses_origins_and_proxies_are_parsed() {

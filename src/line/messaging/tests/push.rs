@@ -1,4 +1,6 @@
 use super::*;
+use crate::domain::trace::TraceContext;
+use crate::line::trace;
 
 #[tokio::test]
 async fn a_push_carries_its_retry_key_from_the_first_attempt() {
@@ -13,6 +15,18 @@ async fn a_push_carries_its_retry_key_from_the_first_attempt() {
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     assert_eq!(body, json!({"to": HANAKO, "messages": [message()]}));
     assert_eq!(line.count(PUSH), 1);
+}
+
+#[tokio::test]
+async fn push_belongs_to_the_trace_that_it_is_made_in() {
+    let line = Double::start(|_| sent());
+    let made_for = TraceContext::made();
+    trace::within(made_for, push(&long_lived(line.platform()))).await.unwrap();
+    push(&long_lived(line.platform())).await.unwrap();
+    let asked = line.asked(PUSH);
+    assert_eq!(asked[0].headers["traceparent"], made_for.to_string());
+    let own: TraceContext = asked[1].headers["traceparent"].parse().unwrap();
+    assert_ne!(own.trace_id(), made_for.trace_id());
 }
 
 #[tokio::test]
