@@ -27,7 +27,7 @@ pub enum TokenCommand {
 /// What the token is for.
 #[derive(Debug, clap::Args)]
 pub struct NewToken {
-    /// Whose it is; stands in the facts of what they asked for [default: the role and part of the hash]
+    /// Whose it is; part of the facts of what they ask for [default: the role and part of the hash]
     #[arg(long, value_parser = |name: &str| token_name(name.to_owned()))]
     name: Option<String>,
     /// What it may do: viewer reads, operator also resends, admin also changes settings
@@ -38,7 +38,7 @@ pub struct NewToken {
     events: Vec<String>,
 }
 
-/// Carries the command out: what to keep goes to `out`, what to do with it to `notes`.
+/// Carries the command out: what to keep is printed to `out`, what to do with it to `notes`.
 pub fn execute(command: AdminCommand, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
     let AdminCommand::Token(TokenCommand::New(wanted)) = command;
     let mut secret = [0; 32];
@@ -54,7 +54,7 @@ fn new_token(wanted: NewToken, secret: [u8; 32], out: &mut impl Write, notes: &m
     let role = wanted.role.to_possible_value().context("every role has a name")?;
     let role = role.get_name();
     let name = wanted.name.unwrap_or_else(|| format!("{role}-{}", &hash[..6]));
-    writeln!(notes, "The token, shown this once; hand it to the person who needs it:")?;
+    writeln!(notes, "The token, shown this once; hand it to the organiser who needs it:")?;
     writeln!(out, "{token}")?;
     writeln!(notes, "Its line for `tokens` in [admin] of the configuration:")?;
     let events: Vec<String> = wanted.events.into_iter().map(quoted).collect();

@@ -35,7 +35,7 @@ pub struct DeliveriesArgs {
 /// What became of notices.
 #[derive(Debug, clap::Subcommand)]
 enum DeliveriesCommand {
-    /// List those in a state: to whom, what, since when, why, and whether LINE may have accepted it all the same
+    /// List those in a state: to whom, what, since when, why, and whether LINE may have accepted it
     List {
         /// The event's id
         #[arg(value_name = "EVENT")]
@@ -45,7 +45,7 @@ enum DeliveriesCommand {
         #[arg(long, value_parser = one_of(&ParkedState::ALL))]
         state: ParkedState,
     },
-    /// Have a notice sent again, or all that are in a state; who asked and when becomes part of the facts
+    /// Send a notice again, or all that are in a state; who asked and when becomes part of the facts
     Resend(resend::ResendArgs),
     /// Show what became of each notice of a participant
     Show {
@@ -58,7 +58,7 @@ enum DeliveriesCommand {
     },
 }
 
-/// An argument that takes these states.
+/// Makes a parser that takes these states.
 fn one_of(states: &[ParkedState]) -> impl TypedValueParser<Value = ParkedState> {
     let names: Vec<_> = states.iter().map(|state| state.as_str()).collect();
     PossibleValuesParser::new(names).try_map(|text| text.parse::<ParkedState>())
@@ -104,9 +104,8 @@ async fn list(store: &Store, event: &Event, state: ParkedState, out: &mut impl W
     Ok(writeln!(out, "{number} {state}")?)
 }
 
-/// Person, what, since when (in the event's zone), who asked for it (a resend), why, and when LINE may have accepted it.
-/// Nothing for a notice that has left
-/// the state meanwhile, which the index may show a moment longer.
+/// Returns participant, what, since when (in the event's zone), who asked for it (a resend), why, and when LINE may have
+/// accepted it. `None` for a notice that has left the state, which the index may show a moment longer.
 fn row(event: &Event, fact: &Fact) -> Option<String> {
     let (key, status) = fact.notice()?;
     let NoticeStatus::Parked(parked) = status else { return None };
@@ -114,8 +113,9 @@ fn row(event: &Event, fact: &Fact) -> Option<String> {
         Fact::Resend(resend) => format!("asked for by {}; ", words::printable(&resend.requested_by)),
         Fact::Completed(_) | Fact::User(_) | Fact::UserStamp(_) => String::new(),
     };
-    let (person, since) = (fact.line_user_id(), parked.since.in_zone(event.time_zone));
+    let (participant, since) = (fact.line_user_id(), parked.since.in_zone(event.time_zone));
     let (what, why) = (words::subject(&key), words::why(parked));
-    let tried = words::tried(parked.tried_at, event.time_zone).map_or_else(String::new, |tried| format!("; {tried}"));
-    Some(format!("{:<33}  {what:<20}  since {since}  {asked}{why}{tried}", person.as_str()))
+    let maybe_sent = words::maybe_sent(parked.tried_at, event.time_zone);
+    let maybe_sent = maybe_sent.map_or_else(String::new, |maybe_sent| format!("; {maybe_sent}"));
+    Some(format!("{:<33}  {what:<20}  since {since}  {asked}{why}{maybe_sent}", participant.as_str()))
 }

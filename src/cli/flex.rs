@@ -15,7 +15,7 @@ use crate::line::flex::{self, Fault};
 /// Templates of Flex Messages.
 #[derive(Debug, clap::Subcommand)]
 pub enum FlexCommand {
-    /// Check templates against LINE's limits; tells file, path and limit of each fault
+    /// Check templates against LINE's limits; prints file, path and limit of each fault
     Check {
         /// JSON files, each a whole Flex message
         #[arg(required = true, value_name = "FILE")]
@@ -55,7 +55,7 @@ fn check(files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The JSON of a template file; the error names the file, and its encoding or the line of what isn't JSON.
+/// Reads the JSON of a template file; the error names the file, and its encoding or the line of what isn't JSON.
 pub(super) fn read_template(file: &Path) -> anyhow::Result<Value> {
     let text = text_file::read(file).with_context(|| file.display().to_string())?;
     let Plain(template) = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))?;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_told_with_file_path_and_limit() {
+    fn each_fault_is_printed_with_file_path_and_limit() {
         let folder = folder();
         let file = folder.join("bad.json");
         let message = r#"{"type":"flex","altText":"","contents":{"type":"bubble"}}"#;

@@ -1,15 +1,14 @@
 //! Puts everything together: one file a command.
 
 pub mod admin;
-mod answer;
 pub mod args;
 pub mod config;
-mod counted;
 pub mod deliveries;
 #[cfg(feature = "dev")]
 pub mod dev;
 #[cfg(test)]
 mod documents;
+mod dry_run;
 pub mod event;
 pub mod event_file;
 pub mod flex;
@@ -21,6 +20,7 @@ pub mod options;
 #[cfg(feature = "otel")]
 mod otel;
 mod printed;
+mod progress;
 pub mod reconcile;
 pub mod serve;
 pub mod service;
@@ -37,9 +37,8 @@ use std::{
 
 use clap::{CommandFactory, Parser};
 
-use answer::AnswerIsNo;
 use args::{Args, Command};
-use printed::{OnceClosed, Printed};
+use printed::{AnswerIsNo, OnceClosed, Printed};
 
 /// The exit code of a call that can't be understood, as clap has it.
 const USAGE: u8 = 2;
@@ -91,17 +90,17 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         // A token that could not be read is a failure.
         Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
         Command::Consume(args) => serve::consume(args).await,
-        Command::Deliveries(args) => deliveries::execute(args, &mut stdout(OnceClosed::GoOn)).await,
+        Command::Deliveries(args) => deliveries::execute(args, &mut stdout(OnceClosed::Finish)).await,
         #[cfg(feature = "dev")]
         Command::Dev(args) => dev::execute(args).await,
-        Command::Event(args) => event::execute(args, &mut stdout(OnceClosed::GoOn)).await,
-        Command::Flex(command) => flex::execute(&command, &mut stdout(OnceClosed::GoOn)),
+        Command::Event(args) => event::execute(args, &mut stdout(OnceClosed::Finish)).await,
+        Command::Flex(command) => flex::execute(&command, &mut stdout(OnceClosed::Finish)),
         #[cfg(feature = "lambda")]
         Command::Lambda(args) => lambda::execute(args).await,
-        Command::Reconcile(args) => reconcile::execute(args, &mut stdout(OnceClosed::GoOn)).await,
+        Command::Reconcile(args) => reconcile::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Serve(args) => serve::serve(args).await,
-        Command::Stats(args) => stats::execute(args, &mut stdout(OnceClosed::GoOn)).await,
-        Command::Table(args) => table::execute(args, &mut stdout(OnceClosed::GoOn)).await,
+        Command::Stats(args) => stats::execute(args, &mut stdout(OnceClosed::Finish)).await,
+        Command::Table(args) => table::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Users(args) => users::execute(args, &mut stdout(OnceClosed::Stop), &mut io::stderr()).await,
     }
 }

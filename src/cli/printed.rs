@@ -1,15 +1,16 @@
-//! Standard output as commands write it: whoever reads it may have seen enough (`| head -1`), which is no failure.
+//! What commands print: standard output, whose reader may have seen enough (`| head -1`), which is no failure; numbers
+//! of things; and answers that are no.
 
 use std::{
-    fmt,
+    fmt::{self, Display},
     io::{self, Write},
 };
 
-/// What a command does once nobody reads what it prints any more.
+/// What a command does once standard output is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnceClosed {
-    /// It ends its work, unheard: what it writes to the table must not depend on who reads along.
-    GoOn,
+    /// It finishes its work without printing: what it writes to the table must not depend on a reader.
+    Finish,
     /// It ends: printing is all it does, and there may be much more.
     Stop,
 }
@@ -27,54 +28,71 @@ impl<W: Write> Printed<W> {
         Self { to, once_closed, is_closed: false }
     }
 
-    fn tell<T>(&mut self, unheard: T, tell: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+    fn print<T>(&mut self, unread: T, print: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
         if self.is_closed {
-            return Ok(unheard);
+            return Ok(unread);
         }
-        match (tell(&mut self.to), self.once_closed) {
-            (Err(error), OnceClosed::GoOn) if error.kind() == io::ErrorKind::BrokenPipe => {
+        match (print(&mut self.to), self.once_closed) {
+            (Err(error), OnceClosed::Finish) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.is_closed = true;
-                Ok(unheard)
+                Ok(unread)
             }
             (Err(error), OnceClosed::Stop) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Err(io::Error::new(io::ErrorKind::BrokenPipe, Enough))
             }
-            (told, _) => told,
+            (printed, _) => printed,
         }
     }
 }
 
 impl<W: Write> Write for Printed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.tell(bytes.len(), |to| to.write(bytes))
+        self.print(bytes.len(), |to| to.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.tell((), Write::flush)
+        self.print((), Write::flush)
     }
 }
 
-/// Nobody reads any more. Tells a closed standard output from a connection that broke.
+/// Standard output is closed: that is not a connection that broke.
 #[derive(Debug)]
 struct Enough;
 
-impl fmt::Display for Enough {
+impl Display for Enough {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads what is printed any more")
+        f.write_str("standard output is closed")
     }
 }
 
 impl std::error::Error for Enough {}
 
-/// Whether a command ended because nobody read on.
+/// Returns whether a command ended because standard output was closed.
 pub(super) fn is_enough(error: &anyhow::Error) -> bool {
     let mut inner = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()?.get_ref());
     inner.any(<dyn std::error::Error + Send + Sync>::is::<Enough>)
 }
 
+/// A command was carried out, and its answer is no (exit code 3). Says what the answer is about.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct AnswerIsNo(pub(super) String);
+
+/// Returns a number and what it counts, in the singular where there is one: `1 item`, `0 items`, `2 items`.
+pub(super) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let what = if count == N::from(1) { one } else { many };
+    format!("{count} {what}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_counted_in_the_singular() {
+        let counted = [-1_i64, 0, 1, 2].map(|count| counted(count, "item is", "items are"));
+        assert_eq!(counted, ["-1 items are", "0 items are", "1 item is", "2 items are"]);
+    }
 
     /// A reader that has gone after the first line.
     #[derive(Default)]
@@ -94,12 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_ends_when_its_reader_has_gone_and_work_goes_on() {
+    fn a_list_ends_when_standard_output_is_closed_and_other_work_is_finished() {
         let mut out = Printed::to(Head::default(), OnceClosed::Stop);
         out.write_all(b"one\n").unwrap();
         assert!(is_enough(&out.write_all(b"two\n").unwrap_err().into()));
 
-        let mut out = Printed::to(Head::default(), OnceClosed::GoOn);
+        let mut out = Printed::to(Head::default(), OnceClosed::Finish);
         for line in ["one\n", "two\n", "three\n"] {
             out.write_all(line.as_bytes()).unwrap();
         }
@@ -110,7 +128,7 @@ mod tests {
     #[test]
     fn a_connection_that_broke_is_no_reader_that_has_gone() {
         assert!(!is_enough(&io::Error::from(io::ErrorKind::BrokenPipe).into()));
-        let full = Printed::to(io::Cursor::new([0_u8; 1]), OnceClosed::GoOn).write_all(b"ab").unwrap_err();
+        let full = Printed::to(io::Cursor::new([0_u8; 1]), OnceClosed::Finish).write_all(b"ab").unwrap_err();
         assert!(!is_enough(&full.into()), "a full disk is a failure");
     }
 }

@@ -1,24 +1,20 @@
-//! `stamp-rally reconcile`: what the stream has forgotten is sent, or given to a person to decide.
+//! `stamp-rally reconcile`: what the stream has forgotten is sent, or left to an operator to decide.
 
 use std::{
     collections::BTreeMap,
     io::{self, Write},
     sync::{Mutex, PoisonError},
-    time::Duration,
 };
 
 use anyhow::anyhow;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
-use super::{counted::counted, options::SettingsArgs, service, store};
+use super::{dry_run::DryRun, options::SettingsArgs, printed::counted, progress::progress, service, store};
 use crate::delivery::{
     Outcome,
-    reconcile::{Counts, Left, Manner, Migrated, Mode, Readers, ReconcileError},
+    reconcile::{Counts, Left, Manner, Migrated, Readers, ReconcileError},
 };
-use crate::domain::{ids::EventId, notice::ParkedState};
-
-/// How often the numbers on the screen are renewed.
-const TICK: Duration = Duration::from_millis(100);
+use crate::domain::{ids::EventId, mode::Mode, notice::ParkedState};
 
 /// `reconcile`.
 #[derive(Debug, clap::Args)]
@@ -28,9 +24,8 @@ pub struct ReconcileArgs {
     /// Only this event [default: all]
     #[arg(long, value_name = "EVENT")]
     event: Option<EventId>,
-    /// Tell what would be done: nothing is sent, and nothing is written
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    dry_run: DryRun,
     /// Send migrated notices too (of stamps that name no request): the former program certainly sent none of them
     #[arg(long)]
     assume_unsent: bool,
@@ -38,22 +33,22 @@ pub struct ReconcileArgs {
 
 impl ReconcileArgs {
     fn manner(&self) -> Manner {
-        let mode = if self.dry_run { Mode::DryRun } else { Mode::ForReal };
-        Manner { mode, migrated: if self.assume_unsent { Migrated::Unsent } else { Migrated::MaybeSent } }
+        let migrated = if self.assume_unsent { Migrated::Unsent } else { Migrated::MaybeSent };
+        Manner { mode: self.dry_run.into(), migrated }
     }
 }
 
-/// Carries the command out. The table at the end tells what was done, also when it breaks off.
+/// Carries the command out. The table at the end shows what was done, also when it breaks off.
 pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     let manner = args.manner();
     let parts = service::Builder::of_this_process(&settings)?;
     let shutdown = service::shutdown_signal()?;
-    let (seen, bar) = (Seen::default(), progress());
+    let (seen, bar) = (Seen::default(), progress("participants looked at", None));
     let done = store::with(&settings, async |store| {
         let delivery = parts.delivery(store)?;
-        let tell = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
-        let done = delivery.reconcile(args.event.as_ref(), manner, &tell, &shutdown).await;
+        let report = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
+        let done = delivery.reconcile(args.event.as_ref(), manner, &report, &shutdown).await;
         done.map_err(|error| if let ReconcileError::Store(error) = error { error.into() } else { anyhow!(error) })
     })
     .await;
@@ -70,7 +65,7 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     Ok(())
 }
 
-/// Why not everything was looked at.
+/// Returns why not everything was looked at.
 fn problems(interrupted: bool, unreadable_events: usize) -> Vec<String> {
     let interrupted = interrupted.then(|| "interrupted: run it again to go on".to_owned());
     let unreadable = (unreadable_events > 0).then(|| {
@@ -98,16 +93,6 @@ impl Seen {
     }
 }
 
-/// A bar can't know the end: counting would take as long. Nothing where standard error is no terminal.
-fn progress() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {human_pos} participants looked at, {per_sec:0}; {msg}");
-    let bar = ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    if !bar.is_hidden() {
-        bar.enable_steady_tick(TICK);
-    }
-    bar
-}
-
 type Column = (&'static str, fn(&Counts) -> usize);
 
 const COLUMNS: [Column; 8] = [
@@ -129,16 +114,16 @@ fn unknown(counts: &Counts) -> usize {
     counts.tally.of(Outcome::Parked(ParkedState::Unknown))
 }
 
-/// Settled by somebody else meanwhile, or in no need of a message.
+/// Returns those settled by another process meanwhile, or without a message to send.
 fn other(counts: &Counts) -> usize {
-    let told = [
+    let others = [
         Outcome::Sent,
         Outcome::Parked(ParkedState::Unknown),
         Outcome::Parked(ParkedState::Held),
         Outcome::Failed,
         Outcome::Wait,
     ];
-    counts.tally.total() - told.map(|outcome| counts.tally.of(outcome)).iter().sum::<usize>()
+    counts.tally.total() - others.map(|outcome| counts.tally.of(outcome)).iter().sum::<usize>()
 }
 
 fn total(events: &BTreeMap<EventId, Counts>) -> Counts {
@@ -169,7 +154,7 @@ fn write_table(out: &mut impl Write, events: &BTreeMap<EventId, Counts>, mode: M
     Ok(())
 }
 
-/// What was not taken, by event, and from when on it would be.
+/// Prints what was not taken, by event, and from when on it would be.
 fn write_left(out: &mut impl Write, events: &BTreeMap<EventId, Counts>, readers: Option<Readers>) -> io::Result<()> {
     let to = match readers {
         Some(Readers::Function) => "the function, which may still be handed them",
@@ -232,12 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn the_table_tells_how_many_of_each_by_event_and_in_all() {
+    fn the_table_shows_how_many_of_each_by_event_and_in_all() {
         let unknown = Outcome::Parked(ParkedState::Unknown);
         let spring = counts(&[Outcome::Sent, Outcome::Sent, unknown, Outcome::AlreadySent, Outcome::Wait], 3);
-        let told = table(&[("spring", spring), ("stamp-rally-202606", counts(&[Outcome::Failed], 0))], Mode::ForReal);
+        let printed =
+            table(&[("spring", spring), ("stamp-rally-202606", counts(&[Outcome::Failed], 0))], Mode::ForReal);
         assert_eq!(
-            told,
+            printed,
             "event               participants  sent  unknown  held  failed  other  undecided  unreadable\n\
              spring                      1200     2        1     0       0      1          3           0\n\
              stamp-rally-202606          1200     0        0     0       1      0          0           0\n\
@@ -248,9 +234,9 @@ mod tests {
 
     #[test]
     fn a_dry_run_says_so() {
-        let told = table(&[("spring", counts(&[Outcome::Sent], 0))], Mode::DryRun);
+        let printed = table(&[("spring", counts(&[Outcome::Sent], 0))], Mode::DryRun);
         assert_eq!(
-            told,
+            printed,
             "event   participants  to send  unknown  held  failed  other  undecided  unreadable\n\
              spring          1200        1        0     0       0      0          0           0\n\
              dry run: nothing was sent, and nothing was written\n"

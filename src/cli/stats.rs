@@ -4,13 +4,13 @@ mod rebuild;
 
 use std::{collections::BTreeMap, io::Write};
 
-use super::{counted::counted, options::SettingsArgs, store};
+use super::{dry_run::DryRun, options::SettingsArgs, printed::counted, store};
 use crate::domain::{
     counts::{self, Counts},
     ids::EventId,
     time::MachineClock,
 };
-use rebuild::{Correct, rebuild};
+use rebuild::rebuild;
 
 /// Counts of a rally.
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,8 @@ enum StatsCommand {
         /// The event's id
         #[arg(value_name = "EVENT")]
         event_id: EventId,
-        /// Only compare
-        #[arg(long)]
-        dry_run: bool,
+        #[command(flatten)]
+        dry_run: DryRun,
     },
     /// What was counted: registrations, stamps, completed cards, by hour
     Show {
@@ -47,8 +46,7 @@ pub async fn execute(args: StatsArgs, out: &mut impl Write) -> anyhow::Result<()
     store::with(&settings, async |store| match &args.command {
         StatsCommand::Rebuild { event_id, dry_run } => {
             let event = store::event(store, event_id).await?;
-            let correct = if *dry_run { Correct::Nothing } else { Correct::HoursThatAreOver };
-            rebuild(store, &event, correct, MachineClock::start().now(), out).await
+            rebuild(store, &event, (*dry_run).into(), MachineClock::start().now(), out).await
         }
         StatsCommand::Show { event_id } => {
             let event = store::event(store, event_id).await?;

@@ -3,7 +3,6 @@
 
 mod backfill;
 mod check;
-mod pass;
 
 use std::io::Write;
 
@@ -26,13 +25,13 @@ pub struct TableArgs {
 /// The two tables.
 #[derive(Debug, clap::Subcommand)]
 enum TableCommand {
-    /// Give the stamps of a table made from the article their keys in the index GSI2; goes on where it was interrupted,
-    /// and may be run whenever you like
+    /// Give the stamps of a table made from the article their keys in the index GSI2; continues where it was interrupted,
+    /// and may be run at any time
     Backfill(BackfillArgs),
     /// List every item of both tables that can't be read, or that contradicts its key or another item, with its key and
     /// what to do about it; changes nothing. Exit code 3 if there are any
     Check(CheckArgs),
-    /// Make the tables, or complete what is there; run it again whenever you like
+    /// Make the tables, or complete what is there; may be run at any time
     Create,
     /// Compare the tables with what they should be; changes nothing
     Status,
@@ -73,7 +72,7 @@ async fn compare(settings: &Settings, out: &mut impl Write) -> anyhow::Result<()
     }
 }
 
-/// What was done to a table, and what is left to do by others: a line each.
+/// Returns what was done to a table, and what is left to do: a line each.
 fn made(before: &TableReport, after: &TableReport) -> String {
     let gone = before.differences.iter().filter(|difference| !after.differences.contains(difference));
     let mut lines: Vec<_> = gone.filter_map(done).map(|what| format!("{}: {what}", after.table)).collect();
@@ -83,7 +82,7 @@ fn made(before: &TableReport, after: &TableReport) -> String {
     lines.join("\n")
 }
 
-/// What put a difference right; nothing for what passed by itself.
+/// Returns what put a difference right; `None` for what passed by itself.
 fn done(difference: &Difference) -> Option<String> {
     match difference {
         Difference::IndexMissing { index } => Some(format!("completed: index {index} added")),
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_or_completed_is_told() {
+    fn what_was_made_or_completed_is_printed() {
         assert_eq!(made(&report(&[Difference::TableMissing]), &report(&[])), "line-event: made");
         let lacks = [
             Difference::StreamOff,

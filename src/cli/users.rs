@@ -4,11 +4,11 @@ mod export;
 
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
-use anyhow::bail;
 use clap::ValueEnum;
 
-use super::{counted::counted, options::SettingsArgs, store};
+use super::{options::SettingsArgs, printed::counted, store};
 use crate::domain::{
+    Malformed,
     event::Event,
     ids::EventId,
     time::{Span, TimeZone},
@@ -36,7 +36,7 @@ enum UsersCommand {
     /// Write all of them as CSV that opens in Excel; any number in constant memory
     Export {
         #[command(flatten)]
-        whom: Whom,
+        which: Which,
         /// Where to; complete when it appears under this name [default: standard output]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -44,7 +44,7 @@ enum UsersCommand {
     /// List them
     List {
         #[command(flatten)]
-        whom: Whom,
+        which: Which,
         /// At most so many
         #[arg(long, default_value = "100", value_parser = one_or_more)]
         limit: NonZeroUsize,
@@ -53,7 +53,7 @@ enum UsersCommand {
 
 /// Which participants.
 #[derive(Debug, clap::Args)]
-struct Whom {
+struct Which {
     /// The event's id
     #[arg(value_name = "EVENT")]
     event_id: EventId,
@@ -63,7 +63,7 @@ struct Whom {
     /// Last day, inclusive, or an instant, exclusive
     #[arg(long)]
     to: Option<String>,
-    /// asc: who registered first comes first
+    /// asc: the first to register comes first
     #[arg(long, value_enum, default_value_t = Order::Asc)]
     order: Order,
 }
@@ -78,16 +78,12 @@ fn one_or_more(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "must be a whole number, 1 or more")
 }
 
-impl Whom {
+impl Which {
     fn span(&self, zone: TimeZone) -> anyhow::Result<Span> {
-        let span = Span::parse(self.from.as_deref(), self.to.as_deref(), zone)
-            .map_err(|error| anyhow::anyhow!("--{}: {}", error.what, error.rule))?;
-        match (span.from, span.to) {
-            (Some(from), Some(to)) if from >= to => {
-                bail!("--to: must end after --from begins (a day ends when it is over)")
-            }
-            _ => Ok(span),
-        }
+        // Arguments are named with dashes.
+        let named =
+            |Malformed { what, rule }| anyhow::anyhow!("--{what}: {}", rule.replace("after from", "after --from"));
+        Span::parse(self.from.as_deref(), self.to.as_deref(), zone).map_err(named)
     }
 
     fn direction(&self) -> Direction {
@@ -98,18 +94,18 @@ impl Whom {
     }
 }
 
-/// Carries the command out: rows go to `out`, what to know about them to `notes`.
+/// Carries the command out: rows are printed to `out`, what to know about them to `notes`.
 pub async fn execute(args: UsersArgs, out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     store::with(&settings, async |store| match &args.command {
-        UsersCommand::Export { whom, output } => {
-            let event = store::event(store, &whom.event_id).await?;
-            let users = store.all_users(&event, whom.span(event.time_zone)?, whom.direction());
-            export::export(users, &whom.event_id, output.as_deref(), out, notes).await
+        UsersCommand::Export { which, output } => {
+            let event = store::event(store, &which.event_id).await?;
+            let users = store.all_users(&event, which.span(event.time_zone)?, which.direction());
+            export::export(users, &which.event_id, output.as_deref(), out, notes).await
         }
-        UsersCommand::List { whom, limit } => {
-            let event = store::event(store, &whom.event_id).await?;
-            list(store, &event, whom, limit.get(), out, notes).await
+        UsersCommand::List { which, limit } => {
+            let event = store::event(store, &which.event_id).await?;
+            list(store, &event, which, limit.get(), out, notes).await
         }
     })
     .await
@@ -118,12 +114,13 @@ pub async fn execute(args: UsersArgs, out: &mut impl Write, notes: &mut impl Wri
 async fn list(
     store: &Store,
     event: &Event,
-    whom: &Whom,
+    which: &Which,
     limit: usize,
     out: &mut impl Write,
     notes: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let (span, mut wanted) = (whom.span(event.time_zone)?, Wanted { direction: whom.direction(), limit, after: None });
+    let (span, mut wanted) =
+        (which.span(event.time_zone)?, Wanted { direction: which.direction(), limit, after: None });
     let (mut left, mut unreadable) = (limit, 0);
     writeln!(out, "{:<33}  {:<24}  {}", "lineUserId", "createdAt", event.time_zone)?;
     loop {
@@ -152,7 +149,7 @@ async fn list(
     Ok(())
 }
 
-/// Says how many registrations were passed over, if any.
+/// Prints how many registrations were passed over, if any.
 fn note_unreadable(count: usize, event_id: &EventId, notes: &mut impl Write) -> std::io::Result<()> {
     if count == 0 {
         return Ok(());

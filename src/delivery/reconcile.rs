@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::{event::Event, ids::EventId, time::Timestamp};
+use crate::domain::{event::Event, ids::EventId, mode::Mode, time::Timestamp};
 use crate::store::{
     StoreError,
     listing::{Direction, Wanted},
@@ -49,15 +49,6 @@ const BATCH: usize = 200;
 
 /// Rows a page of the list of events.
 const PAGE: usize = 100;
-
-/// Whether anything is done about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// It is only told what would be done: nothing is sent, and nothing is written.
-    DryRun,
-    /// It is done.
-    ForReal,
-}
 
 /// What is known of the notices of stamps that name no request: another program has written them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

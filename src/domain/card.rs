@@ -77,8 +77,8 @@ impl Progress {
         Self { acquired: acquired.count(), total: stamps.count() }
     }
 
-    /// How far the card was when a stamp was acquired, that one counted. A notice tells this: it
-    /// reads the same whenever it is sent, and a repeated push carries the same text.
+    /// Returns how far the card was when a stamp was acquired, that one counted. A notice says this: it reads the same
+    /// whenever it is sent, and a repeated push has the same text.
     #[must_use]
     pub fn when_acquired(stamp: &UserStamp, masters: &StampMasters, facts: &Facts) -> Self {
         let moment = (stamp.acquired_at, &stamp.stamp_id);
@@ -87,15 +87,15 @@ impl Progress {
         Self::of(masters, &Facts { stamps, ..Facts::default() })
     }
 
-    /// Every active stamp is acquired, and there is one.
+    /// Returns whether every active stamp is acquired, and there is one.
     #[must_use]
     pub fn is_complete(self) -> bool {
         self.total > 0 && self.acquired == self.total
     }
 }
 
-/// The fact that follows from a full card, if it is due: complete, and not recorded yet. It tells
-/// when the newest of the active stamps was acquired, so everybody who works it out gets the same.
+/// Returns the fact that follows from a full card, if it is due: complete, and not recorded yet. Its time is when the
+/// newest of the active stamps was acquired, so every process computes the same fact.
 #[must_use]
 pub fn completion_due(event: &Event, masters: &StampMasters, facts: &Facts) -> Option<Completed> {
     if facts.completed.is_some() || !facts.unreadable.is_empty() || !Progress::of(masters, facts).is_complete() {
@@ -118,7 +118,7 @@ pub fn completion_due(event: &Event, masters: &StampMasters, facts: &Facts) -> O
     })
 }
 
-/// Whether the card would be complete without the stamps that can't be read. Whether it is can be said only when they
+/// Returns whether the card would be complete without the stamps that can't be read. Whether it is can be said only when they
 /// are mended or gone: until then completing it is pending.
 #[must_use]
 pub fn completion_pending(masters: &StampMasters, facts: &Facts) -> bool {
@@ -131,10 +131,11 @@ pub fn completion_pending(masters: &StampMasters, facts: &Facts) -> bool {
 mod tests {
     use super::*;
     use crate::domain::{
-        event::{EventChange, Name},
+        event::EventChange,
         fact::FactKey,
         ids::LineUserId,
         notice::NoticeKey,
+        setting::Name,
         stamp::{StampMasterChange, StampOrder},
         time::Timestamp,
     };
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_completion_tells_the_newest_counted_stamp_whoever_works_it_out() {
+    fn the_completion_names_the_newest_counted_stamp_on_every_process() {
         let masters = stamps([master("a", 1), master("b", 2), asleep(master("c", 3))]);
         let done = completion_due(&event(), &masters, &facts(&[held("c", 9), held("b", 5), held("a", 2)])).unwrap();
         assert_eq!((done.by_stamp_id.as_str(), done.completed_at), ("b", held("b", 5).acquired_at));
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_tells_how_far_the_card_was_when_its_stamp_was_acquired() {
+    fn a_notice_says_how_far_the_card_was_when_its_stamp_was_acquired() {
         let masters = stamps([master("a", 1), master("b", 2)]);
         let facts = facts(&[held("a", 1), held("b", 2)]);
         assert_eq!(Progress::when_acquired(&facts.stamps[0], &masters, &facts), Progress { acquired: 1, total: 2 });

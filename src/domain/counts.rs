@@ -33,7 +33,7 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// What a fact counts as; a resend counts as nothing.
+    /// Returns what a fact counts as; a resend counts as nothing.
     #[must_use]
     pub fn of(fact: &Fact) -> Option<Self> {
         let what = match fact {
@@ -75,7 +75,7 @@ impl Hour {
         TimeZone::start_of_hour(&self.0)
     }
 
-    /// Whether this is how a zone writes its hour. Another zone's hours stay from before the event's zone was changed.
+    /// Returns whether this is how a zone writes its hour. Another zone's hours stay from before the event's zone was changed.
     #[must_use]
     pub fn is_of(&self, zone: TimeZone) -> bool {
         self.start().is_some_and(|start| Self::of(start, zone) == *self)
@@ -115,7 +115,7 @@ impl Counts {
         self.merge(other, 1);
     }
 
-    /// What must be added to `other` to get this.
+    /// Returns what must be added to `other` to get this.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         let mut difference = self.clone();
@@ -124,7 +124,7 @@ impl Counts {
         difference
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether there is nothing in it.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.completions == 0 && self.registrations == 0 && self.stamps.values().all(|count| *count == 0)
@@ -152,7 +152,7 @@ pub fn total(hours: &Hours) -> Counts {
     sum
 }
 
-/// What must be added to `counted` to get `facts`, hour by hour; hours that agree are left out.
+/// Returns what must be added to `counted` to get `facts`, hour by hour; hours that agree are left out.
 #[must_use]
 pub fn differences(facts: &Hours, counted: &Hours) -> Hours {
     let hours = facts.keys().chain(counted.keys()).cloned().collect::<std::collections::BTreeSet<_>>();

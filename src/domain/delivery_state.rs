@@ -1,4 +1,4 @@
-//! What an operator reads of each notice: waiting, sent, sent to somebody who is no friend, held, failed, unknown,
+//! What an operator reads of each notice: waiting, sent, sent to a participant who is no friend, held, failed, unknown,
 //! expired, suppressed. Folded when it is read: nothing of it is stored.
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
 /// One notice of a participant, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoticeLine<'a> {
-    /// The fact that calls for it.
+    /// The fact from which it follows.
     pub key: NoticeKey,
     /// Who asked for it; only of a resend.
     pub requested_by: Option<&'a str>,
@@ -20,22 +20,22 @@ pub struct NoticeLine<'a> {
     pub state: DeliveryState<'a>,
 }
 
-/// What became of a notice, honestly.
+/// What became of a notice, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryState<'a> {
     /// It left the ordinary path: held, failed, unknown, expired or suppressed.
     Parked(&'a Parked),
     /// LINE accepted it, and nothing is known against its arrival.
     Sent(Sent<'a>),
-    /// LINE accepted it, but the person had blocked or removed the account before, as far as is known: LINE answers
-    /// such a push with 200 and shows nobody a message (Messaging API: "Send push message").
+    /// LINE accepted it, but the participant had blocked or removed the account before, as far as is known: LINE
+    /// answers such a push with 200 and shows no message (Messaging API: "Send push message").
     SentToNonFriend {
         /// The sending.
         sent: Sent<'a>,
         /// Since when they don't follow the account.
         unfollowed_at: Timestamp,
     },
-    /// It is on its way.
+    /// It is pending: delivery sends it.
     Waiting {
         /// When an attempt first ended without a clear answer, so that LINE may have accepted it.
         tried_at: Option<Timestamp>,
@@ -54,7 +54,7 @@ pub struct Sent<'a> {
 }
 
 impl DeliveryState<'_> {
-    /// One word for it.
+    /// Returns one word for it.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl DeliveryState<'_> {
     }
 }
 
-/// Every notice that a participant's facts call for, in the order of the facts.
+/// Returns every notice that follows from a participant's facts, in the order of the facts.
 ///
 /// `friendships` are all their follows and unfollows of the event's channel, oldest first. Where none is known from
 /// before a sending, nothing is assumed.
@@ -88,7 +88,7 @@ pub fn fold<'a>(facts: &'a Facts, friendships: &[Friendship]) -> Vec<NoticeLine<
     lines
 }
 
-/// `None` where no notice is called for.
+/// Returns the notice of a fact; `None` where none follows.
 fn line<'a>(
     facts: &'a Facts,
     friendships: &[Friendship],
@@ -113,7 +113,7 @@ fn line<'a>(
     Some(NoticeLine { key, requested_by, called_at, state })
 }
 
-/// The resend whose acceptance marked a notice before it: both bear the same mark.
+/// Returns the resend whose acceptance marked a notice before it: both have the same mark.
 fn resend_that_sent(facts: &Facts, key: &NoticeKey, mark: &NoticeStatus) -> Option<u16> {
     let (stamp_id, own) = match key {
         NoticeKey::Completed => return None,
@@ -124,7 +124,7 @@ fn resend_that_sent(facts: &Facts, key: &NoticeKey, mark: &NoticeStatus) -> Opti
     later.filter(|resend| resend.notice == *mark).map(|resend| resend.number).max()
 }
 
-/// Since when the person was no friend, if the newest follow or unfollow before the sending says so.
+/// Returns since when the participant was no friend, if the newest follow or unfollow before the sending says so.
 fn unfollowed_before(friendships: &[Friendship], sent_at: Option<Timestamp>) -> Option<Timestamp> {
     let sent_at = sent_at?;
     let newest = friendships.iter().rfind(|friendship| friendship.occurred_at <= sent_at)?;
@@ -204,7 +204,7 @@ mod tests {
         fold(facts, friendships).iter().map(|line| line.state.as_str()).collect()
     }
 
-    /// What is said of one stamp's notice, given these follows and unfollows.
+    /// Returns the word for one stamp's notice, given these follows and unfollows.
     fn word_of(notice: NoticeStatus, friendships: &[Friendship]) -> &'static str {
         words(&Facts { stamps: vec![stamp("001", 1, notice)], ..Facts::default() }, friendships)[0]
     }
@@ -237,15 +237,15 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_is_no_friend_changes_nothing_for_what_was_not_sent() {
+    fn a_participant_who_is_no_friend_changes_nothing_for_what_was_not_sent() {
         assert_eq!(word_of(parked(ParkedState::Failed), &[friendship(0, false)]), "failed");
         assert_eq!(word_of(NoticeStatus::Waiting { tried_at: None }, &[friendship(0, false)]), "waiting");
         let undated = NoticeStatus::Sent { at: None, request_id: None };
-        assert_eq!(word_of(undated, &[friendship(0, false)]), "sent", "nobody knows when");
+        assert_eq!(word_of(undated, &[friendship(0, false)]), "sent", "it isn't known when");
     }
 
     #[test]
-    fn notices_come_in_the_order_of_their_facts_and_those_not_called_for_are_left_out() {
+    fn notices_come_in_the_order_of_their_facts_and_facts_without_one_are_left_out() {
         let facts = Facts {
             stamps: vec![stamp("002", 5, NoticeStatus::Waiting { tried_at: None }), stamp("001", 1, sent(2))],
             resends: vec![resend(1, 7, parked(ParkedState::Held))],
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_that_a_resend_spoke_for_tells_which_one() {
+    fn a_notice_that_a_resend_settled_names_it() {
         let facts = Facts {
             stamps: vec![stamp("001", 1, sent(9))],
             resends: vec![resend(1, 5, sent(9)), resend(2, 8, sent(9)), resend(3, 10, sent(11))],

@@ -35,7 +35,7 @@ pub struct User {
 }
 
 impl User {
-    /// A registration now.
+    /// Makes a registration of now.
     #[must_use]
     pub fn registers(event_id: EventId, line_user_id: LineUserId, request_id: RequestId, now: Timestamp) -> Self {
         Self { event_id, line_user_id, created_at: now, updated_at: now, request_id: Some(request_id) }
@@ -47,7 +47,7 @@ impl User {
 pub struct UserStamp {
     /// In this event.
     pub event_id: EventId,
-    /// Who holds it.
+    /// Whose it is.
     pub line_user_id: LineUserId,
     /// Which stamp.
     pub stamp_id: StampId,
@@ -109,7 +109,7 @@ pub struct Friendship {
 }
 
 impl Fact {
-    /// When it happened.
+    /// Returns when it happened.
     #[must_use]
     pub fn at(&self) -> Timestamp {
         match self {
@@ -120,7 +120,7 @@ impl Fact {
         }
     }
 
-    /// The event it belongs to.
+    /// Returns the event it belongs to.
     #[must_use]
     pub fn event_id(&self) -> &EventId {
         match self {
@@ -131,7 +131,7 @@ impl Fact {
         }
     }
 
-    /// The participant it belongs to.
+    /// Returns the participant it belongs to.
     #[must_use]
     pub fn line_user_id(&self) -> &LineUserId {
         match self {
@@ -142,7 +142,7 @@ impl Fact {
         }
     }
 
-    /// What became of the notice it calls for, and the notice's name; a registration calls for none.
+    /// Returns the key and the state of the notice that follows from it; from a registration none does.
     #[must_use]
     pub fn notice(&self) -> Option<(NoticeKey, &NoticeStatus)> {
         match self {
@@ -161,7 +161,7 @@ impl Fact {
 pub struct Facts {
     /// The registration, if there is one.
     pub user: Option<User>,
-    /// The stamps held, by id.
+    /// The acquired stamps, by id.
     pub stamps: Vec<UserStamp>,
     /// The resends, by stamp and number.
     pub resends: Vec<Resend>,
@@ -171,7 +171,7 @@ pub struct Facts {
     pub unreadable: Vec<FactKey>,
 }
 
-/// Whether somebody has a stamp.
+/// Whether a participant has a stamp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Acquisition<'a> {
     /// They don't.
@@ -183,7 +183,7 @@ pub enum Acquisition<'a> {
 }
 
 impl<'a> Acquisition<'a> {
-    /// The fact, if there is one that can be read.
+    /// Returns the fact, if there is one that can be read.
     #[must_use]
     pub fn stamp(self) -> Option<&'a UserStamp> {
         if let Self::Read(stamp) = self { Some(stamp) } else { None }
@@ -193,7 +193,7 @@ impl<'a> Acquisition<'a> {
 /// Names one fact among those of a participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FactKey {
-    /// A fact that may call for a notice.
+    /// A fact from which a notice may follow.
     Notice(NoticeKey),
     /// The registration.
     User,
@@ -215,25 +215,25 @@ impl FromIterator<Fact> for Facts {
 }
 
 impl Facts {
-    /// Whether nothing is known of this participant.
+    /// Returns whether nothing is known of this participant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The stamp they hold, if they do.
+    /// Returns the stamp, if they have it.
     #[must_use]
     pub fn stamp(&self, stamp_id: &StampId) -> Option<&UserStamp> {
         self.stamps.iter().find(|stamp| stamp.stamp_id == *stamp_id)
     }
 
-    /// Whether they have a stamp, also where the fact that says so can't be read.
+    /// Returns whether they have a stamp, also where the fact that says so can't be read.
     #[must_use]
     pub fn has_stamp(&self, stamp_id: &StampId) -> bool {
         self.acquisition(stamp_id) != Acquisition::None
     }
 
-    /// Their acquisition of a stamp.
+    /// Returns their acquisition of a stamp.
     #[must_use]
     pub fn acquisition(&self, stamp_id: &StampId) -> Acquisition<'_> {
         let is_it = |key: &FactKey| matches!(key, FactKey::Notice(NoticeKey::Stamp(id)) if id == stamp_id);
@@ -244,7 +244,7 @@ impl Facts {
         }
     }
 
-    /// The stamp whose message a notice carries; for a completed card that of the stamp that completed it.
+    /// Returns the stamp whose message a notice carries; for a completed card that of the stamp that completed it.
     #[must_use]
     pub fn stamp_of<'a>(&'a self, key: &'a NoticeKey) -> Option<&'a StampId> {
         match key {
@@ -264,7 +264,7 @@ impl Facts {
         all
     }
 
-    /// What became of one notice; `None` if there is no such fact.
+    /// Returns what became of one notice; `None` if there is no such fact.
     #[must_use]
     pub fn notice(&self, key: &NoticeKey) -> Option<&NoticeStatus> {
         match key {

@@ -16,7 +16,7 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -76,7 +76,7 @@ text_id! {
 }
 
 text_id! {
-    /// A person, as the provider of the event's channels knows them (LINE: "Get user IDs").
+    /// A participant, as the provider of the event's channels knows them (LINE: "Get user IDs").
     LineUserId, "lineUserId", "U[0-9a-f]{32}", |text| {
         text.len() == 33 && text.starts_with('U') && text[1..].bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
     }
@@ -113,14 +113,14 @@ impl LineUserId {
 }
 
 impl RequestId {
-    /// A name of our own (UUID v4) for a request that brought none.
+    /// Makes an id of our own (UUID v4) for a request that brought none.
     #[must_use]
     pub fn made() -> Self {
         Self(uuid::Uuid::new_v4().to_string())
     }
 }
 
-/// One to `most` characters that `may` be there, the first a letter or digit.
+/// Returns whether a text is one to `most` characters that `may` be there, the first a letter or digit.
 fn word(text: &str, most: usize, may: fn(char) -> bool) -> bool {
     (1..=most).contains(&text.len()) && text.chars().all(may) && text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }

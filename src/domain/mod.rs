@@ -1,10 +1,11 @@
-//! What a rally is: pure, no I/O, no async; knows nobody.
+//! What a rally is: pure, no I/O, no async; knows no other room.
 //!
-//! A **fact** is written once and never changed; a [`card::StampCard`] folds the facts of one
-//! participant into what a screen shows; a notice ([`notice::NoticeId`]) is the message that a fact calls for, and
-//! [`delivery_state::fold`] tells what became of it.
+//! A [`claim::Claim`] is decided on and becomes a **fact**, which is written once and never changed. A
+//! [`card::StampCard`] folds the facts of one participant into what a screen shows. A notice ([`notice::NoticeId`]) is
+//! the message that a fact calls for, and [`delivery_state::fold`] says what became of it.
 
 pub mod card;
+pub mod claim;
 pub mod counts;
 pub mod delivery_state;
 pub mod encoding;
@@ -14,8 +15,10 @@ pub mod ids;
 pub mod json;
 #[cfg(any(test, feature = "dev"))]
 pub mod manual_clock;
+pub mod mode;
 pub mod notice;
 pub mod resend;
+pub mod setting;
 pub mod settings;
 pub mod stamp;
 pub mod time;
@@ -32,7 +35,7 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// `what` breaks `rule`.
+    /// Says that `what` breaks `rule`.
     pub fn new(what: &'static str, rule: impl Into<String>) -> Self {
         Self { what, rule: rule.into() }
     }

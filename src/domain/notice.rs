@@ -1,4 +1,4 @@
-//! The notice: the message that a fact calls for, its retry key, and what became of it.
+//! The notice: the message that follows from a fact, its retry key, and what became of it.
 
 use std::{fmt, str::FromStr};
 
@@ -13,8 +13,8 @@ use super::{
 /// The namespace of our retry keys (UUID v5, RFC 9562 section 5.5); part of the contract.
 const RETRY_KEYS: Uuid = Uuid::from_u128(0xf220_63c5_5a68_466b_bb76_0682_a022_90f8);
 
-/// Which fact of a participant calls for the notice; as a sort key it names the item that carries
-/// the notice's bookkeeping.
+/// The fact of a participant from which the notice follows; as a sort key it names the item that has the state of the
+/// notice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NoticeKey {
     /// The completed card.
@@ -37,11 +37,11 @@ pub struct NoticeId {
     pub event_id: EventId,
     /// Whom it is for.
     pub line_user_id: LineUserId,
-    /// Which of their facts calls for it.
+    /// From which of their facts it follows.
     pub key: NoticeKey,
 }
 
-/// What a notice tells: the acquired stamp (again), or the completed card.
+/// What a notice is about: the acquired stamp (again), or the completed card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// The card was completed at this time.
@@ -58,10 +58,9 @@ pub enum Subject {
     },
 }
 
-/// The key under which LINE remembers a push for 24 hours (Messaging API: "Retrying an API request").
+/// Returns the key under which LINE remembers a push for 24 hours (Messaging API: "Retrying an API request").
 ///
-/// The same fact always gives the same key, whoever computes it and however often: that is what
-/// makes a push repeatable. `number` is 0, or the number of the RESEND.
+/// The same fact always has the same key, on every process and at every attempt: that makes a push idempotent. `number` is 0, or the number of the RESEND.
 #[must_use]
 pub fn retry_key(
     channel: &ChannelName,
@@ -84,7 +83,7 @@ pub fn retry_key(
 /// What became of a notice, as its item says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoticeStatus {
-    /// The fact calls for no message: a completed card of an event without a completion message.
+    /// No message follows from the fact: a completed card of an event without a completion message.
     None,
     /// It left the ordinary path.
     Parked(Parked),
@@ -95,7 +94,7 @@ pub enum NoticeStatus {
         /// LINE's `x-line-request-id` of the accepted push.
         request_id: Option<String>,
     },
-    /// It is on its way.
+    /// It is pending: delivery sends it.
     Waiting {
         /// When an attempt first ended without a clear answer, so that LINE may have accepted it.
         tried_at: Option<Timestamp>,
@@ -103,7 +102,7 @@ pub enum NoticeStatus {
 }
 
 impl NoticeStatus {
-    /// Whether LINE accepted it.
+    /// Returns whether LINE accepted it.
     #[must_use]
     pub fn is_sent(&self) -> bool {
         matches!(self, Self::Sent { .. })
@@ -134,9 +133,9 @@ pub enum ParkedState {
     Failed,
     /// Its channel can't send now; drained when it can.
     Held,
-    /// A person or rule decided that it isn't sent.
+    /// An operator or a rule decided that it isn't sent.
     Suppressed,
-    /// LINE may have accepted it, and can't be asked any more; a person decides.
+    /// LINE may have accepted it, and can't be asked any more; an operator decides.
     Unknown,
 }
 
@@ -144,7 +143,7 @@ impl ParkedState {
     /// All of them, in alphabetical order.
     pub const ALL: [Self; 5] = [Self::Expired, Self::Failed, Self::Held, Self::Suppressed, Self::Unknown];
 
-    /// As `noticeState` and `?state=` spell it.
+    /// Returns it as `noticeState` and `?state=` spell it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -172,7 +171,7 @@ impl FromStr for ParkedState {
     }
 }
 
-/// What LINE said when it refused a push (`flexMessageError`).
+/// LINE's refusal of a push (`flexMessageError`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushRefused {
     /// The HTTP status; 0 where the message never left, because its template is unusable.

@@ -1,4 +1,4 @@
-//! A stamp's notice sent again: who may ask, and which notices a resend speaks for.
+//! A stamp's notice sent again: when that is refused, and which notices a resend settles.
 //!
 //! The notices of one stamp are a chain: its own, then its resends by number. Only the last one counts: while that is
 //! on its way nothing more is sent, and when LINE accepts it, the ones before it are done too.
@@ -13,26 +13,42 @@ use super::{
 /// The last number there is: a resend's key has three digits.
 pub const LAST_NUMBER: u16 = 999;
 
+/// An order to send a stamp's notice again.
+#[derive(Debug, Clone, Copy)]
+pub struct ResendOrder<'a> {
+    /// Of which stamp.
+    pub stamp_id: &'a StampId,
+    /// The name of the admin token, or of the operator at a terminal.
+    pub requested_by: &'a str,
+    /// When it was given.
+    pub requested_at: Timestamp,
+    /// Only if the stamp's last notice is in this state.
+    pub only_in: Option<ParkedState>,
+}
+
 /// Why a notice isn't sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResendRefusal {
-    /// They don't hold the stamp, so there is no notice of it.
+    /// The participant doesn't have the stamp, so there is no notice of it.
     #[error("this participant doesn't hold that stamp, so there is no notice of it")]
-    NotHeld,
+    NotAcquired,
     /// 999 resends are all there are.
     #[error("this notice was sent again {LAST_NUMBER} times: there are no more numbers")]
     NumbersUsedUp,
+    /// Its last notice isn't in the state that the order names.
+    #[error("the last notice of this stamp is in another state")]
+    OtherState,
     /// Its last notice is waiting on the ordinary path, or held.
     #[error("the last notice of this stamp is waiting or held, and goes out by itself")]
     Pending,
 }
 
 impl Facts {
-    /// Decides on a wish to have a stamp's notice sent again: the fact to record, or why not. Whatever became of the
-    /// last notice, it may be asked for again, unless that is still on its way.
-    pub fn resend(&self, stamp_id: &StampId, requested_by: &str, now: Timestamp) -> Result<Resend, ResendRefusal> {
-        let stamp = self.stamp(stamp_id).ok_or(ResendRefusal::NotHeld)?;
-        let (last, status) = self.last_notice(stamp_id).ok_or(ResendRefusal::NotHeld)?;
+    /// Decides on an order to send a stamp's notice again: returns the fact to record, or why not. Whatever became of the
+    /// last notice, it may be ordered again, unless that is still on its way.
+    pub fn resend(&self, order: &ResendOrder<'_>) -> Result<Resend, ResendRefusal> {
+        let stamp = self.stamp(order.stamp_id).ok_or(ResendRefusal::NotAcquired)?;
+        let (last, status) = self.last_notice(order.stamp_id).ok_or(ResendRefusal::NotAcquired)?;
         if is_on_its_way(status) {
             return Err(ResendRefusal::Pending);
         }
@@ -40,18 +56,22 @@ impl Facts {
         if number > LAST_NUMBER {
             return Err(ResendRefusal::NumbersUsedUp);
         }
+        if order.only_in.is_some_and(|state| !is_in(status, state)) {
+            return Err(ResendRefusal::OtherState);
+        }
         Ok(Resend {
             event_id: stamp.event_id.clone(),
             line_user_id: stamp.line_user_id.clone(),
-            stamp_id: stamp_id.clone(),
+            stamp_id: order.stamp_id.clone(),
             number,
-            requested_by: requested_by.to_owned(),
-            requested_at: now,
+            requested_by: order.requested_by.to_owned(),
+            requested_at: order.requested_at,
             notice: NoticeStatus::Waiting { tried_at: None },
         })
     }
 
-    /// The last notice of a stamp: its newest resend, or its own where there is none. `None` where the stamp isn't held.
+    /// Returns the last notice of a stamp: its newest resend, or its own where there is none. `None` where the stamp isn't
+    /// acquired.
     #[must_use]
     pub fn last_notice(&self, stamp_id: &StampId) -> Option<(NoticeKey, &NoticeStatus)> {
         let own = self.stamp(stamp_id)?;
@@ -62,17 +82,17 @@ impl Facts {
         }))
     }
 
-    /// When LINE may have accepted a notice of this stamp without our knowing: the newest such moment of all that are
-    /// unsent. `None` where each attempt had a clear answer.
+    /// Returns when LINE may have accepted a notice of this stamp without our knowing: the newest such moment of all that
+    /// are unsent. `None` where each attempt had a clear answer.
     #[must_use]
-    pub fn may_have_been_accepted_at(&self, stamp_id: &StampId) -> Option<Timestamp> {
+    pub fn maybe_sent_at(&self, stamp_id: &StampId) -> Option<Timestamp> {
         let own = self.stamp(stamp_id).map(|stamp| &stamp.notice);
         let resends = self.resends.iter().filter(|resend| resend.stamp_id == *stamp_id).map(|resend| &resend.notice);
-        own.into_iter().chain(resends).filter_map(tried_at).max()
+        own.into_iter().chain(resends).filter_map(maybe_sent_at).max()
     }
 
-    /// The notices that are done when LINE accepts this one: those of the same stamp before it that LINE has not
-    /// accepted. Only a resend speaks for others.
+    /// Returns the notices that are settled when LINE accepts this one: those of the same stamp before it that LINE has not
+    /// accepted. Only a resend settles others.
     #[must_use]
     pub fn spoken_for(&self, notice: &NoticeKey) -> Vec<NoticeKey> {
         let NoticeKey::Resend { stamp_id, number } = notice else { return Vec::new() };
@@ -85,7 +105,7 @@ impl Facts {
     }
 }
 
-/// Which resend a notice is; 0 = none.
+/// Returns which resend a notice is; 0 = none.
 fn number_of(key: &NoticeKey) -> u16 {
     match key {
         NoticeKey::Resend { number, .. } => *number,
@@ -93,7 +113,11 @@ fn number_of(key: &NoticeKey) -> u16 {
     }
 }
 
-/// Whether delivery will send it by itself.
+fn is_in(status: &NoticeStatus, state: ParkedState) -> bool {
+    matches!(status, NoticeStatus::Parked(parked) if parked.state == state)
+}
+
+/// Returns whether delivery sends it without an order.
 fn is_on_its_way(status: &NoticeStatus) -> bool {
     match status {
         NoticeStatus::None | NoticeStatus::Sent { .. } => false,
@@ -102,7 +126,7 @@ fn is_on_its_way(status: &NoticeStatus) -> bool {
     }
 }
 
-fn tried_at(status: &NoticeStatus) -> Option<Timestamp> {
+fn maybe_sent_at(status: &NoticeStatus) -> Option<Timestamp> {
     match status {
         NoticeStatus::None | NoticeStatus::Sent { .. } => None,
         NoticeStatus::Parked(parked) => parked.tried_at,
@@ -158,9 +182,13 @@ mod tests {
         NoticeStatus::Sent { at: Some(Timestamp::EPOCH), request_id: None }
     }
 
+    fn order(stamp_id: &StampId) -> ResendOrder<'_> {
+        ResendOrder { stamp_id, requested_by: "office", requested_at: Timestamp::EPOCH, only_in: None }
+    }
+
     fn number(facts: impl IntoIterator<Item = Fact>) -> Result<u16, ResendRefusal> {
         let facts: Facts = facts.into_iter().collect();
-        facts.resend(&"001".parse().unwrap(), "office", Timestamp::EPOCH).map(|resend| resend.number)
+        facts.resend(&order(&"001".parse().unwrap())).map(|resend| resend.number)
     }
 
     fn spoken_for(facts: impl IntoIterator<Item = Fact>, number: u16) -> Vec<NoticeKey> {
@@ -187,6 +215,26 @@ mod tests {
     }
 
     #[test]
+    fn an_order_for_a_state_is_refused_where_the_last_notice_is_in_another() {
+        let stamp_id = "001".parse().unwrap();
+        let only_in = |state, facts: Vec<Fact>| {
+            let facts: Facts = facts.into_iter().collect();
+            facts.resend(&ResendOrder { only_in: Some(state), ..order(&stamp_id) }).map(|resend| resend.number)
+        };
+        let failed = || stamp("001", parked(ParkedState::Failed));
+        assert_eq!(only_in(ParkedState::Failed, vec![failed()]), Ok(1));
+        assert_eq!(only_in(ParkedState::Unknown, vec![failed()]), Err(ResendRefusal::OtherState));
+        assert_eq!(
+            only_in(ParkedState::Failed, vec![failed(), again("001", 1, sent())]),
+            Err(ResendRefusal::OtherState)
+        );
+        assert_eq!(
+            only_in(ParkedState::Failed, vec![failed(), again("001", 1, waiting())]),
+            Err(ResendRefusal::Pending)
+        );
+    }
+
+    #[test]
     fn a_resend_is_numbered_after_the_newest_of_its_own_stamp() {
         let failed = || parked(ParkedState::Failed);
         let others = [stamp("002", waiting()), again("002", 7, waiting())];
@@ -195,10 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn a_resend_tells_who_asked_when_and_waits() {
+    fn a_resend_names_who_asked_and_when_and_is_pending() {
         let facts: Facts = [stamp("001", sent())].into_iter().collect();
         let now = Timestamp::EPOCH.plus_millis(7);
-        let resend = facts.resend(&"001".parse().unwrap(), "office", now).unwrap();
+        let stamp_id = "001".parse().unwrap();
+        let resend = facts.resend(&ResendOrder { requested_at: now, ..order(&stamp_id) }).unwrap();
         assert_eq!((resend.requested_by.as_str(), resend.requested_at, resend.notice), ("office", now, waiting()));
     }
 
@@ -211,7 +260,7 @@ mod tests {
         };
         let at = |facts: Vec<Fact>| {
             let facts: Facts = facts.into_iter().collect();
-            facts.may_have_been_accepted_at(&"001".parse().unwrap()).map(Timestamp::as_millis)
+            facts.maybe_sent_at(&"001".parse().unwrap()).map(Timestamp::as_millis)
         };
         assert_eq!(at(vec![stamp("001", tried(7)), again("001", 1, parked(ParkedState::Failed))]), Some(7));
         assert_eq!(at(vec![stamp("001", tried(7)), again("001", 1, tried(9))]), Some(9));
@@ -219,9 +268,9 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_notice_of_a_stamp_that_is_not_held() {
-        assert_eq!(number([stamp("002", sent())]), Err(ResendRefusal::NotHeld));
-        assert_eq!(number([]), Err(ResendRefusal::NotHeld));
+    fn there_is_no_notice_of_a_stamp_that_is_not_acquired() {
+        assert_eq!(number([stamp("002", sent())]), Err(ResendRefusal::NotAcquired));
+        assert_eq!(number([]), Err(ResendRefusal::NotAcquired));
     }
 
     #[test]
@@ -232,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accepted_resend_speaks_for_all_before_it_that_line_has_not_accepted() {
+    fn an_accepted_resend_settles_all_before_it_that_line_has_not_accepted() {
         let facts = || {
             [
                 stamp("001", parked(ParkedState::Failed)),

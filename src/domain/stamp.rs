@@ -1,4 +1,4 @@
-//! Stamp masters, and what a claim for a stamp must bring.
+//! Stamp masters: the stamps of an event, as its organiser set them up. Settings: they change.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,8 @@ use serde_json::Value;
 
 use super::{
     Malformed,
-    event::{Event, Name, must_replace, next_version, required},
-    fact::UserStamp,
-    ids::{EventId, LineUserId, RequestId, StampId},
-    notice::NoticeStatus,
+    ids::{EventId, StampId},
+    setting::{Name, must_replace, next_version, required},
     time::Timestamp,
 };
 
@@ -21,7 +19,7 @@ pub struct StampMaster {
     pub event_id: EventId,
     /// Its id within the event, for ever.
     pub stamp_id: StampId,
-    /// What people call it.
+    /// Its name, as participants read it.
     pub name: Name,
     /// Its place on the card; ties go by `stamp_id`.
     pub order: StampOrder,
@@ -46,25 +44,25 @@ pub struct StampMasters {
 }
 
 impl StampMasters {
-    /// The master of one stamp, if it is there and can be read.
+    /// Returns the master of one stamp, if it is there and can be read.
     #[must_use]
     pub fn find(&self, stamp_id: &StampId) -> Option<&StampMaster> {
         self.readable.iter().find(|master| master.stamp_id == *stamp_id)
     }
 
-    /// The ids of all, also of those that can't be read.
+    /// Returns the ids of all, also of those that can't be read.
     pub fn ids(&self) -> impl Iterator<Item = &StampId> {
         self.readable.iter().map(|master| &master.stamp_id).chain(&self.unreadable)
     }
 
-    /// The active ones among those that can be read.
+    /// Returns the active ones among those that can be read.
     pub fn active(&self) -> impl Iterator<Item = &StampMaster> + Clone {
         self.readable.iter().filter(|master| master.is_active)
     }
 }
 
 impl From<Vec<StampMaster>> for StampMasters {
-    /// Masters that can all be read.
+    /// Takes masters that can all be read.
     fn from(mut readable: Vec<StampMaster>) -> Self {
         readable.sort_by(|a, b| a.place().cmp(&b.place()));
         Self { readable, ..Self::default() }
@@ -77,7 +75,7 @@ impl From<Vec<StampMaster>> for StampMasters {
 pub struct StampOrder(u16);
 
 impl StampOrder {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn number(self) -> u16 {
         self.0
@@ -99,55 +97,15 @@ impl From<StampOrder> for i64 {
     }
 }
 
-/// A participant asks for a stamp.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// Who asks, as a verified token says.
-    pub line_user_id: LineUserId,
-    /// Which request asks.
-    pub request_id: RequestId,
-}
-
-/// Why a claim or a registration is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// `now >= endsAt`
-    #[error("the event has ended")]
-    EventEnded,
-    /// `now < startsAt`
-    #[error("the event has not started")]
-    EventNotStarted,
-    /// The master's `isActive` is false.
-    #[error("the stamp is not active")]
-    StampInactive,
-}
-
 impl StampMaster {
-    /// Decides on a claim for this stamp: the fact to record, or why not. Whether the claimant
-    /// holds it already is no concern here: the conditional write finds out, and held wins.
-    pub fn decide(&self, event: &Event, claim: &Claim, now: Timestamp) -> Result<UserStamp, Refusal> {
-        event.window.admits(now)?;
-        if !self.is_active {
-            return Err(Refusal::StampInactive);
-        }
-        Ok(UserStamp {
-            event_id: self.event_id.clone(),
-            line_user_id: claim.line_user_id.clone(),
-            stamp_id: self.stamp_id.clone(),
-            acquired_at: now,
-            request_id: Some(claim.request_id.clone()),
-            notice: NoticeStatus::Waiting { tried_at: None },
-        })
-    }
-
-    /// What masters are listed by: order, ties by id.
+    /// Returns what masters are listed by: order, ties by id.
     #[must_use]
     pub fn place(&self) -> (StampOrder, &StampId) {
         (self.order, &self.stamp_id)
     }
 }
 
-/// What a writer wants changed; what is `None` keeps its value.
+/// A change that a writer asks for; what is `None` keeps its value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StampMasterChange {
     /// `name`
@@ -172,7 +130,7 @@ pub struct StampMasterRemains {
 }
 
 impl StampMasterRemains {
-    /// The stamp that these remains and a change make together. Refuses what lacks a required attribute.
+    /// Returns the stamp that these remains and a change make together. Refuses what lacks a required attribute.
     pub fn mend(
         self,
         change: StampMasterChange,
@@ -193,7 +151,7 @@ impl StampMasterRemains {
 }
 
 impl StampMasterChange {
-    /// A new stamp. Refuses what lacks a required attribute.
+    /// Makes a new stamp. Refuses what lacks a required attribute.
     pub fn create(self, event_id: EventId, stamp_id: StampId, now: Timestamp) -> Result<StampMaster, Malformed> {
         Ok(StampMaster {
             event_id,
@@ -206,7 +164,7 @@ impl StampMasterChange {
         })
     }
 
-    /// The stamp after the change, one version on.
+    /// Returns the stamp after the change, one version on.
     #[must_use]
     pub fn apply(self, old: &StampMaster, now: Timestamp) -> StampMaster {
         StampMaster {
@@ -224,64 +182,6 @@ impl StampMasterChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::EventChange;
-
-    fn at(text: &str) -> Timestamp {
-        text.parse().unwrap()
-    }
-
-    fn name(text: &str) -> Name {
-        Name::try_from(text.to_owned()).unwrap()
-    }
-
-    fn event() -> Event {
-        let change = EventChange {
-            name: Some(name("初夏のラリー")),
-            starts_at: Some(at("2026-05-23T01:00:00.000Z")),
-            ends_at: Some(at("2026-05-23T08:00:00.000Z")),
-            channel: Some("main".parse().unwrap()),
-            ..EventChange::default()
-        };
-        change.create("stamp-rally-202606".parse().unwrap(), Timestamp::EPOCH).unwrap()
-    }
-
-    fn master() -> StampMaster {
-        let change = StampMasterChange {
-            name: Some(name("第1スタンプ")),
-            order: Some(StampOrder::try_from(1).unwrap()),
-            flex_message_content: Some(Value::Null),
-            ..StampMasterChange::default()
-        };
-        change.create(event().event_id, "001".parse().unwrap(), Timestamp::EPOCH).unwrap()
-    }
-
-    fn hanako() -> Claim {
-        Claim { line_user_id: "U0123456789abcdef0123456789abcdef".parse().unwrap(), request_id: "r-1".parse().unwrap() }
-    }
-
-    #[test]
-    fn a_claim_within_the_window_becomes_a_stamp_whose_notice_waits() {
-        let now = at("2026-05-23T02:00:00.000Z");
-        let stamp = master().decide(&event(), &hanako(), now).unwrap();
-        assert_eq!((stamp.acquired_at, stamp.request_id), (now, Some(hanako().request_id)));
-        assert_eq!(stamp.notice, NoticeStatus::Waiting { tried_at: None });
-    }
-
-    #[test]
-    fn a_claim_before_the_start_is_refused_as_event_not_started() {
-        assert_eq!(master().decide(&event(), &hanako(), at("2026-05-23T00:00:00.000Z")), Err(Refusal::EventNotStarted));
-    }
-
-    #[test]
-    fn a_claim_at_the_end_is_refused_as_event_ended() {
-        assert_eq!(master().decide(&event(), &hanako(), at("2026-05-23T08:00:00.000Z")), Err(Refusal::EventEnded));
-    }
-
-    #[test]
-    fn a_claim_for_an_inactive_stamp_is_refused_as_stamp_inactive() {
-        let asleep = StampMaster { is_active: false, ..master() };
-        assert_eq!(asleep.decide(&event(), &hanako(), at("2026-05-23T02:00:00.000Z")), Err(Refusal::StampInactive));
-    }
 
     #[test]
     fn a_place_on_the_card_is_1_to_999() {

@@ -1,7 +1,8 @@
-//! Everything that handlers need, put together once by the command line.
+//! Everything that handlers need, put together once by the builder of the service.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use actix_web::HttpRequest;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::domain::{
@@ -16,15 +17,21 @@ use crate::store::{
     rallies::{Rallies, Rally},
 };
 
-use super::{auth::AdminTokens, cross_origin::Origin, ops::Ops, participant::KnownParticipants, problem::ApiError};
+use super::{
+    auth::{self, AdminTokens, Participant},
+    cross_origin::Origin,
+    known::KnownParticipants,
+    ops::Ops,
+    problem::ApiError,
+};
 
-/// What the command line puts in.
+/// What the application is made of.
 pub struct Parts {
     /// The table.
     pub store: Store,
     /// Events and masters as this process knows them; may be shared with delivery.
     pub rallies: Rallies,
-    /// Checks participants' ID tokens.
+    /// Verifies participants' ID tokens.
     pub verifier: TokenVerifier,
     /// The configured channels.
     pub channels: Channels,
@@ -56,7 +63,7 @@ pub struct App {
 }
 
 impl App {
-    /// Puts the parts together.
+    /// Makes the application of its parts.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let (store, metrics, clock) = (parts.store.clone(), parts.metrics, parts.clock.clone());
@@ -73,17 +80,25 @@ impl App {
         }
     }
 
-    /// The same for one of the server's threads, whose requests to the store stay on that thread.
+    /// Returns the same for one of the server's threads, whose requests to the store stay on that thread.
     pub(super) fn on_this_thread(&self) -> Self {
         Self { store: self.store.apart(), ..self.clone() }
     }
 
-    /// The rally a participant asks for, as this process knows it.
+    /// Returns the participant whose ID token a request brings, verified against the login channels of the event's own
+    /// channel.
+    pub(super) async fn participant(&self, req: &HttpRequest, event: &Event) -> Result<Participant, ApiError> {
+        let token = auth::id_token(req)?;
+        let channel = self.channels.get(&event.channel).ok_or_else(|| unconfigured(event))?;
+        Participant::verified(token, &self.verifier, &channel.login).await
+    }
+
+    /// Returns the rally that a participant names, as this process knows it.
     pub(super) async fn rally(&self, event_id: &EventId) -> Result<Arc<Rally>, ApiError> {
         self.rallies.rally(event_id).await?.ok_or(ApiError::EventNotFound)
     }
 
-    /// One stamp of a rally, borrowed where it is known already. `None`: it is there, and can't be read.
+    /// Returns one stamp of a rally, borrowed where it is known already. `None`: it exists, and can't be read.
     pub(super) async fn stamp<'a>(
         &self,
         rally: &'a Rally,
@@ -100,8 +115,14 @@ impl App {
         }
     }
 
-    /// The event an organiser asks for, as the table has it now.
+    /// Returns the event that an organiser names, as the table has it now.
     pub(super) async fn stored_event(&self, event_id: &EventId) -> Result<Event, ApiError> {
         self.store.event(event_id).await?.ok_or(ApiError::EventNotFound)
     }
+}
+
+/// Our fault, not the participant's: the event names a channel that this server isn't configured for.
+fn unconfigured(event: &Event) -> ApiError {
+    let (event_id, channel) = (&event.event_id, &event.channel);
+    ApiError::Internal(format!("event {event_id} is on channel {channel}, which is not configured").into())
 }

@@ -22,9 +22,9 @@ use crate::domain::{encoding, time::Timestamp};
 use super::problem::ApiError;
 
 /// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How many characters of a place in a body are told.
+/// How many characters of a place in a body an error names.
 const MOST_OF_A_PATH: usize = 100;
 
 /// What a body may be.
@@ -32,14 +32,14 @@ pub(super) trait Input: DeserializeOwned + 'static {
     /// At most so many bytes.
     const LIMIT: usize;
 
-    /// What no body at all means; `None` where there must be one.
+    /// Returns what no body at all means; `None` where there must be one.
     fn absent() -> Option<Self> {
         None
     }
 }
 
 /// A body of JSON. Refuses another content type (415), too much (413), and what isn't a `T` (400, naming the place).
-/// Where there is no body, it doesn't matter what it is said to be: `curl -d ''` and some libraries say a form.
+/// Where there is no body, it doesn't matter what its declared type is: `curl -d ''` and some libraries say a form.
 pub(super) struct Body<T>(pub T);
 
 impl<T: Input> FromRequest for Body<T> {
@@ -47,28 +47,28 @@ impl<T: Input> FromRequest for Body<T> {
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let said = Said::by(req.headers());
+        let declared_type = MediaType::of(req.headers());
         let declared = declared_length(req.headers());
         let is_certainly_empty = declared.unwrap_or(0) == 0 && !req.headers().contains_key(header::TRANSFER_ENCODING);
         let payload = payload.take();
         Box::pin(async move {
-            if said == Said::Else && !is_certainly_empty {
+            if declared_type == MediaType::Other && !is_certainly_empty {
                 return Err(ApiError::UnsupportedMediaType);
             }
             let body = read(payload, declared, T::LIMIT).await?;
-            match (body.is_empty(), said) {
+            match (body.is_empty(), declared_type) {
                 (true, _) => T::absent().map_or_else(|| parse(&body), Ok).map(Self),
-                (false, Said::Json) => parse(&body).map(Self),
+                (false, MediaType::Json) => parse(&body).map(Self),
                 (false, _) => Err(ApiError::UnsupportedMediaType),
             }
         })
     }
 }
 
-/// No body: one that comes all the same isn't looked at, and is let go of before anything is awaited. An argument of
-/// every handler of a POST or PUT that reads none (other methods' bodies go before they are routed). A chunked one that
-/// stays unread while a handler waits leaves actix-http (3.20) with a connection that nobody wakes any more, not even
-/// its end: it would be open, and its file descriptor taken, for ever.
+/// No body: one that comes all the same isn't looked at, and is dropped before anything is awaited. An argument of every
+/// handler of a POST or PUT that reads none (the bodies of other methods are dropped before they are routed). A chunked
+/// one that stays unread while a handler waits leaves actix-http (3.20) with a connection that nothing wakes any more,
+/// not even its end: it would be open, and its file descriptor taken, for ever.
 #[derive(Debug)]
 pub(super) struct NoBody;
 
@@ -82,28 +82,28 @@ impl FromRequest for NoBody {
     }
 }
 
-/// What a request says its body is.
+/// What a request declares its body to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
-    Else,
+enum MediaType {
     Json,
-    Nothing,
+    Missing,
+    Other,
 }
 
-impl Said {
-    fn by(headers: &HeaderMap) -> Self {
+impl MediaType {
+    fn of(headers: &HeaderMap) -> Self {
         let is_plain = headers.get(header::CONTENT_ENCODING).is_none_or(|coding| coding == "identity");
         let mut types = headers.get_all(header::CONTENT_TYPE);
         match (types.next(), types.next()) {
-            _ if !is_plain => Self::Else,
-            (None, _) => Self::Nothing,
+            _ if !is_plain => Self::Other,
+            (None, _) => Self::Missing,
             (Some(value), None) if value.to_str().is_ok_and(is_json) => Self::Json,
-            (Some(_), _) => Self::Else,
+            (Some(_), _) => Self::Other,
         }
     }
 }
 
-/// `application/json`, with no other charset than UTF-8 (RFC 8259 knows none).
+/// Returns whether a type is `application/json`, with no other charset than UTF-8 (RFC 8259 knows none).
 fn is_json(content_type: &str) -> bool {
     let mut parts = content_type.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
@@ -114,7 +114,7 @@ fn is_json(content_type: &str) -> bool {
         })
 }
 
-/// The body's length as `Content-Length` tells it.
+/// Returns the body's length by `Content-Length`.
 pub(super) fn declared_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -128,7 +128,7 @@ pub(super) async fn read(
     if declared.is_some_and(|length| length > limit) {
         return Err(ApiError::PayloadTooLarge { limit });
     }
-    let reading = tokio::time::timeout(PATIENCE, collect(payload, limit)).await;
+    let reading = tokio::time::timeout(TIMEOUT, collect(payload, limit)).await;
     reading.unwrap_or_else(|_| Err(ApiError::InvalidRequest("the body took too long to arrive".to_owned())))
 }
 
@@ -147,13 +147,13 @@ async fn collect(
     Ok(body.freeze())
 }
 
-/// A body of UTF-8; another encoding is named, whatever it made of the JSON.
+/// Reads a body of UTF-8; another encoding is named, whatever it made of the JSON.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     let named = |other| ApiError::InvalidRequest(format!("the body {other}: send JSON as UTF-8"));
     parse_text(encoding::utf_8(body).map_err(named)?)
 }
 
-/// Inputs are objects; serde would fill one from an array, too.
+/// Reads an input, which is an object; serde would fill one from an array, too.
 fn parse_text<T: DeserializeOwned>(body: &str) -> Result<T, ApiError> {
     if !body.trim_ascii_start().starts_with('{') {
         return Err(ApiError::InvalidRequest("the body must be a JSON object".to_owned()));
@@ -170,7 +170,7 @@ fn parse_text<T: DeserializeOwned>(body: &str) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// A place as deep as somebody reads; the body may hold one as long as itself.
+/// Returns a place as deep as a reader needs it; the body may hold one as long as itself.
 fn shortened(path: &str) -> Cow<'_, str> {
     match path.char_indices().nth(MOST_OF_A_PATH) {
         None => Cow::Borrowed(path),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_body_is_json_in_utf8_and_says_so() {
+    async fn a_body_is_json_in_utf8_of_a_declared_type() {
         let good = Ok(Small { name: "花子".to_owned() });
         for said in ["application/json", "Application/JSON; charset=\"utf-8\"", "application/json;charset=UTF-8"] {
             assert_eq!(body(said, r#"{"name":"花子"}"#).await, good, "{said}");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn no_body_is_none_whatever_it_is_said_to_be() {
+    async fn no_body_is_none_whatever_its_declared_type() {
         for (said, rule) in [("application/x-www-form-urlencoded", "JSON object"), ("text/plain", "JSON object")] {
             let refused = body(said, "").await.unwrap_err();
             assert!(refused.contains(rule), "{said}: {refused}");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_body_is_told_where_it_broke_in_a_line_that_somebody_reads() {
+    fn a_broken_body_is_refused_with_its_place_in_one_readable_line() {
         let refused = |text: &str| parse::<Large>(text.as_bytes()).unwrap_err().to_string();
         assert_eq!(refused("{"), "EOF while parsing an object at line 1 column 1");
         assert_eq!(refused(r#"{"message":{"#), "message: EOF while parsing an object at line 1 column 12");

@@ -1,20 +1,20 @@
-//! Requests in: the participants' API, the organisers' API, LINE's webhook, and what operators ask.
+//! Requests in: the participants' API, the organisers' API, LINE's webhook, and what operators read.
 //!
 //! A handler takes the request apart (its arguments are its checks), carries it out, and answers. Who may call is
-//! the type of an argument ([`auth`]); every failure leaves by one door (`problem.rs`); no handler sends a message.
+//! the type of an argument ([`auth`]); every failure is answered by one table (`problem.rs`); no handler sends a message.
 
 mod admin;
-mod answer;
 mod app;
-mod asked_by;
 pub mod auth;
 mod body;
 mod cross_origin;
 pub mod csv;
+mod known;
 mod observe;
 mod ops;
 mod participant;
 mod problem;
+mod request_id;
 mod routes;
 mod server;
 mod webhook;
@@ -28,5 +28,6 @@ mod tests;
 
 pub use app::{App, Channels, Parts};
 pub use cross_origin::Origin;
-pub use ops::{NotConsuming, Ops};
+pub use ops::Ops;
+pub use problem::NotConsuming;
 pub use server::{serve, serve_ops};

@@ -1,4 +1,4 @@
-//! What operators and their machines ask: alive, ready, metrics, and the API's description.
+//! What operators and their monitoring read: alive, ready, metrics, and the API's description.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::domain::time::Clock;
 use crate::store::Store;
 
-use super::problem::ApiError;
+use super::problem::{ApiError, NotConsuming};
 
 /// The API, described in OpenAPI 3.1; a test compares it with the routes.
 pub(super) const OPENAPI: &str = include_str!("openapi.json");
 
 /// How long a probe waits for the store.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What operators are answered from.
 #[derive(Clone)]
@@ -26,22 +26,8 @@ pub struct Ops {
     pub metrics: PrometheusHandle,
     /// The time.
     pub clock: Clock,
-    /// In a process that is there for the table's stream alone: whether it is at work.
+    /// In a process that is there for the table's stream alone: whether it consumes.
     pub consumes: Option<Arc<dyn Fn() -> Result<(), NotConsuming> + Send + Sync>>,
-}
-
-/// Why a process that is there for the stream alone is not ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotConsuming {
-    /// It reads a stream that gets no records any more.
-    #[error("The table has another stream than the one that is read: that is read to its end first.")]
-    AnotherStream,
-    /// It can't do its work.
-    #[error("The consumer has not looked at the workers' progress within its lease.")]
-    NoRound,
-    /// What is written now is in no stream.
-    #[error("The table has no stream: run `stamp-rally table create`, then `stamp-rally reconcile`.")]
-    NoStream,
 }
 
 /// `GET /healthz`: this process answers.
@@ -49,9 +35,9 @@ pub(super) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "alive" }))
 }
 
-/// `GET /readyz`: the tables answer, too, and whoever is there to consume does.
+/// `GET /readyz`: the tables answer, too, and a process that is there to consume does.
 pub(super) async fn readyz(ops: Data<Ops>) -> Result<HttpResponse, ApiError> {
-    let answered = tokio::time::timeout(PATIENCE, ops.store.reach()).await;
+    let answered = tokio::time::timeout(STORE_TIMEOUT, ops.store.reach()).await;
     answered.map_err(|late| ApiError::StoreUnavailable(late.into()))??;
     ops.consumes.as_ref().map_or(Ok(()), |consumes| consumes())?;
     Ok(HttpResponse::Ok().json(json!({ "status": "ready" })))

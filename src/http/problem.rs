@@ -16,15 +16,13 @@ use actix_web::{
 };
 use serde::Serialize;
 
-use crate::domain::{ids::RequestId, stamp::Refusal};
+use crate::domain::{claim::Refusal, ids::RequestId};
 use crate::line::flex::Fault;
-
-use super::ops::NotConsuming;
 
 /// Why something failed underneath.
 type Source = Box<dyn StdError + Send + Sync>;
 
-/// Why a request isn't answered as its caller hoped. What it displays is the problem's `detail`; where it has a
+/// Why a request fails. What it displays is the problem's `detail`; where it has a
 /// source, that is for the log alone.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -64,7 +62,7 @@ pub enum ApiError {
     Refused(#[from] Refusal),
     #[error("the last notice of this stamp is waiting or held, and goes out by itself")]
     ResendPending,
-    #[error("{0} can't change any more: somebody is registered")]
+    #[error("{0} can't change any more: a participant is registered")]
     SettingFixed(&'static str),
     #[error("`x-line-signature` is missing, or isn't this body's signature")]
     SignatureInvalid,
@@ -84,6 +82,20 @@ pub enum ApiError {
     VersionConflict,
 }
 
+/// Why a process that is there for the stream alone is not ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotConsuming {
+    /// It reads a stream that gets no records any more.
+    #[error("The table has another stream than the one that is read: that is read to its end first.")]
+    AnotherStream,
+    /// It can't do its work.
+    #[error("The consumer has not looked at the workers' progress within its lease.")]
+    NoRound,
+    /// What is written now is in no stream.
+    #[error("The table has no stream: run `stamp-rally table create`, then `stamp-rally reconcile`.")]
+    NoStream,
+}
+
 /// What every failure of one kind has in common.
 struct Row {
     status: StatusCode,
@@ -92,7 +104,7 @@ struct Row {
 }
 
 impl ApiError {
-    /// The table.
+    /// Returns status, code and title: the table.
     fn row(&self) -> Row {
         let (status, code, title) = match self {
             Self::AdminTokenInvalid => (401, "admin_token_invalid", "The admin token is not valid"),
@@ -130,13 +142,13 @@ impl ApiError {
         Row { status, code, title }
     }
 
-    /// Its stable name.
+    /// Returns its stable name.
     #[cfg(test)]
     pub fn code(&self) -> &'static str {
         self.row().code
     }
 
-    /// The header that goes with a status: how to authenticate (RFC 9110 asks for it with every 401), what is
+    /// Returns the header that belongs to a status: how to authenticate (RFC 9110 asks for it with every 401), what is
     /// allowed (and with every 405), when to come back.
     fn header(&self) -> Option<(header::HeaderName, HeaderValue)> {
         match (self.row().status, self) {
@@ -164,7 +176,7 @@ impl ApiError {
         faults.iter().map(|fault| FaultView { path: &fault.path, limit: &fault.limit }).collect()
     }
 
-    /// Logs what somebody must look at, with all its causes; what the caller did wrong is no news.
+    /// Logs what an operator must look at, with all its causes; a client's mistake is not logged here.
     pub fn log(&self, request_id: &RequestId) {
         let Row { status, code, .. } = self.row();
         let Some(source) = self.source() else { return };
@@ -181,7 +193,7 @@ impl ResponseError for ApiError {
         self.row().status
     }
 
-    /// Status and headers; [`render`] adds the document, which tells the request id.
+    /// Returns status and headers; [`render`] adds the document, which has the request id.
     fn error_response(&self) -> HttpResponse {
         let mut answer = HttpResponse::new(self.status_code());
         if let Some((name, value)) = self.header() {
@@ -217,8 +229,8 @@ pub(super) struct Rendered<B> {
     pub code: Option<&'static str>,
 }
 
-/// Writes the problem document of a failed request, whoever failed it, and logs it where that is due. Headers that
-/// were added on the way out (CORS) stay.
+/// Writes the problem document of a failed request, wherever it failed, and logs it if it must be. Headers that were
+/// added on the way out (CORS) stay.
 pub(super) fn render<B>(answer: ServiceResponse<B>, request_id: &RequestId) -> Rendered<B> {
     let Some(error) = answer.response().error() else {
         return Rendered { answer: answer.map_into_left_body(), code: None };
@@ -254,7 +266,7 @@ fn document(error: &ApiError, row: &Row, request_id: &RequestId) -> Vec<u8> {
     serde_json::to_vec(&view).unwrap_or_default()
 }
 
-/// A failure that isn't ours: of actix or of its CORS middleware.
+/// Translates a failure that isn't ours: of actix or of its CORS middleware.
 fn translated(error: &actix_web::Error) -> ApiError {
     if let Some(error) = error.as_error::<CorsError>() {
         return ApiError::InvalidRequest(format!("CORS: {error}"));

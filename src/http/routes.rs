@@ -1,4 +1,4 @@
-//! Every path, and the methods it answers. The API's description is compared with this table.
+//! Every path, the methods it answers, and the pages that may call. The API's description is compared with this table.
 
 use actix_web::{
     FromRequest, Handler, Resource, Responder, Route,
@@ -9,7 +9,7 @@ use actix_web::{
 
 use super::{admin, observe, ops, participant, problem::ApiError, webhook};
 
-/// All endpoints; the busiest first, for they are tried in order.
+/// Returns all endpoints; the busiest first, for they are tried in order.
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = vec![
         at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).post(participant::acquire),
@@ -33,7 +33,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     endpoints
 }
 
-/// What every process answers that serves something.
+/// Returns what every process answers that serves something.
 fn of_operators() -> [Endpoint; 3] {
     [at("/healthz").get(ops::healthz), at("/readyz").get(ops::readyz), at("/metrics").get(ops::metrics)]
 }
@@ -56,7 +56,7 @@ fn register(config: &mut ServiceConfig, endpoints: impl IntoIterator<Item = Endp
     config.default_service(web::to(|| async { Err::<web::Bytes, _>(ApiError::NotFound) }));
 }
 
-/// An id in a path that isn't one: the id type's own sentence.
+/// Refuses an id in a path that isn't one, in the words of the id type.
 fn refused_path(error: &actix_web::error::PathError) -> ApiError {
     match error {
         actix_web::error::PathError::Deserialize(error) => ApiError::InvalidRequest(error.to_string()),
@@ -76,7 +76,7 @@ fn at(path: &'static str) -> Endpoint {
 }
 
 impl Endpoint {
-    /// GET, and HEAD by the same handler: the answer's body is left out on the wire.
+    /// Answers GET, and HEAD by the same handler: the answer's body is left out on the wire.
     fn get<F, Args>(mut self, handler: F) -> Self
     where
         F: Handler<Args>,
@@ -89,7 +89,7 @@ impl Endpoint {
         self
     }
 
-    /// GET alone: a HEAD would read the whole list for nothing.
+    /// Answers GET alone: a HEAD would read the whole list for nothing.
     fn get_streamed<F, Args>(self, handler: F) -> Self
     where
         F: Handler<Args>,
@@ -128,7 +128,7 @@ impl Endpoint {
         self
     }
 
-    /// The resource; any other method is told which ones there are.
+    /// Returns the resource; the answer to any other method names those that there are.
     fn into_resource(self) -> Resource {
         let allowed = self.methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
         let resource = web::resource(self.path).app_data(observe::Endpoint(self.path));

@@ -1,6 +1,6 @@
 //! The servers: futures that their callers own.
 
-use std::{io, net::TcpListener, time::Duration};
+use std::{io, net::TcpListener, sync::Arc, time::Duration};
 
 use actix_web::{
     Error, HttpServer,
@@ -79,6 +79,7 @@ pub(super) fn service(
     actix_web::App::new()
         .configure(routes::configure)
         .wrap(cors(&app.allowed_origins))
+        .app_data(Data::from(Arc::clone(&app.admin_tokens)))
         .app_data(Data::new(app.ops.clone()))
         .app_data(Data::new(app))
         .wrap(from_fn(observe))

@@ -1,4 +1,4 @@
-//! LINE's webhook. It does not exist until its signature over the raw bytes is right.
+//! LINE's webhook: nothing of a body is read until its signature over the raw bytes is right.
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -1,5 +1,6 @@
 //! Events and stamp masters: read, list, replace. Settings can't be overwritten unseen.
 
+mod change;
 mod stored;
 
 use std::collections::BTreeSet;

@@ -6,7 +6,9 @@ use crate::domain::{
     event::IndexShards,
     fact::{Completed, Facts, Friendship, Resend, User, UserStamp},
     ids::{ChannelName, EventId, LineUserId, RequestId, StampId},
+    mode::Mode,
     notice::{NoticeId, NoticeKey},
+    resend::{ResendOrder, ResendRefusal},
 };
 
 use super::{
@@ -100,6 +102,25 @@ impl Store {
             None => Recorded::Now(resend.clone()),
             Some(stands) if asked(&stands) == asked(resend) => Recorded::Now(stands),
             Some(stands) => Recorded::Before(stands),
+        })
+    }
+
+    /// Carries an order to send a notice again out: decides on it, and records what was decided unless the run is dry.
+    ///
+    /// Of orders that come at once one is recorded; the others are refused as if they had come a moment later.
+    pub async fn resend(
+        &self,
+        facts: &Facts,
+        order: &ResendOrder<'_>,
+        mode: Mode,
+    ) -> Result<Result<Resend, ResendRefusal>, StoreError> {
+        let resend = match (facts.resend(order), mode) {
+            (Ok(resend), Mode::ForReal) => resend,
+            (decided, _) => return Ok(decided),
+        };
+        Ok(match self.record_resend(&resend).await? {
+            Recorded::Before(_) => Err(ResendRefusal::Pending),
+            Recorded::Now(resend) => Ok(resend),
         })
     }
 

@@ -6,9 +6,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use stamp_rally::{
     delivery::{
         DeliverySettings, Outcome,
-        reconcile::{Manner, Migrated, Mode, Reconciled},
+        reconcile::{Manner, Migrated, Reconciled},
     },
-    domain::{ids::LineUserId, notice::ParkedState, time::TimeSource},
+    domain::{ids::LineUserId, mode::Mode, notice::ParkedState, time::TimeSource},
     store::{
         backfill::{Backfill, Counts, Interrupted},
         listing::{Direction, Wanted},

@@ -11,10 +11,11 @@ use serde_json::json;
 use stamp_rally::{
     delivery::{
         Delivery, DeliverySettings, Outcome,
-        reconcile::{Mode, ReconcileError, Reconciled},
+        reconcile::{ReconcileError, Reconciled},
     },
     domain::{
         ids::EventId,
+        mode::Mode,
         notice::{NoticeId, NoticeKey, NoticeStatus, ParkedState},
         time::TimeSource,
     },

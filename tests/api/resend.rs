@@ -256,7 +256,7 @@ async fn there_is_nothing_to_send_again_where_there_is_no_notice() {
 }
 
 #[tokio::test]
-async fn an_operator_can_tell_sent_from_sent_to_somebody_who_had_blocked_the_account() {
+async fn sent_and_sent_to_a_participant_who_had_blocked_the_account_are_two_states() {
     let house = House::open("blocked").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);

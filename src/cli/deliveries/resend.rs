@@ -5,34 +5,35 @@ use std::{collections::HashSet, env, io::Write};
 use anyhow::{Context, anyhow, bail};
 use clap::ArgGroup;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::{
     PAGE, one_of,
-    words::{tried, why},
+    words::{maybe_sent, why},
 };
-use crate::cli::store::event;
+use crate::cli::{dry_run::DryRun, progress::progress, store::event};
 use crate::domain::{
-    fact::{Fact, Facts, Resend},
+    fact::Fact,
     ids::{EventId, LineUserId, StampId},
+    mode::Mode,
     notice::{NoticeStatus, ParkedState},
-    resend::ResendRefusal,
+    resend::{ResendOrder, ResendRefusal},
     time::{MachineClock, TimeZone, Timestamp},
 };
 use crate::http::auth::token_name;
 use crate::store::{
     Store, StoreError,
     listing::{Direction, Wanted},
-    participants::Recorded,
 };
 
-/// How many are asked for at once: each takes two requests, one after the other.
+/// How many are ordered at once: each takes two requests, one after the other.
 const AT_ONCE: usize = 16;
 
-/// What may be sent again by the hundred. What is held goes on by itself, and what was suppressed was decided one by one.
+/// The states that may be sent again as a whole. What is held is sent when its channel is resumed, and what is suppressed
+/// was decided one by one.
 const STATES: [ParkedState; 3] = [ParkedState::Failed, ParkedState::Unknown, ParkedState::Expired];
 
-/// The one that is made of a group would name the event after the participant.
+/// The usage that clap makes of a group would name the event after the participant.
 const USAGE: &str = "stamp-rally deliveries resend [OPTIONS] <EVENT> <USER> <STAMP>
        stamp-rally deliveries resend [OPTIONS] <EVENT> --state <STATE>";
 
@@ -49,16 +50,15 @@ pub(super) struct ResendArgs {
     /// One notice: of which stamp
     #[arg(value_name = "STAMP")]
     stamp_id: Option<StampId>,
-    /// All whose last notice is in this state (a message may be there already, above all of state unknown: how many is
-    /// told). May be interrupted and repeated: what is on its way is not asked for again
+    /// All whose last notice is in this state (a message may be on the phone already, above all of state unknown: how many
+    /// is reported). May be interrupted and repeated: what is on its way is not asked for again
     #[arg(long, value_parser = one_of(&STATES))]
     state: Option<ParkedState>,
-    /// Who asks, as the facts tell it after `cli:` [default: the account, $USER or $LOGNAME]
+    /// Who asks, in the facts after `cli:` [default: the account, $USER or $LOGNAME]
     #[arg(long, value_name = "NAME", value_parser = |name: &str| token_name(name.to_owned()))]
     by: Option<String>,
-    /// Tell what would be sent again, and write nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    dry_run: DryRun,
 }
 
 /// Carries the command out.
@@ -71,7 +71,7 @@ pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Writ
         zone: event.time_zone,
         name,
         now: MachineClock::start().now(),
-        means: if args.dry_run { Means::Looking } else { Means::Writing },
+        mode: args.dry_run.into(),
     };
     match (&args.line_user_id, &args.stamp_id, args.state) {
         (Some(who), Some(stamp_id), _) => operator.resend_one(who, stamp_id, out).await,
@@ -80,36 +80,28 @@ pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Writ
     }
 }
 
-/// Who asks, as facts tell it: who they say they are, or else the account of the person at the terminal.
+/// Returns who asks, as facts have it: the name that they give, or else the account of the terminal.
 fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
     let account = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| printable_name(&env::var(name).ok()?));
     let name = by.map(ToOwned::to_owned).or_else(account);
     Ok(format!("cli:{}", name.context("nobody knows who asks, which the facts shall tell: name them with --by NAME")?))
 }
 
-/// The name of an account as a token could have it; `None` where nothing of it is left.
+/// Returns the name of an account as a token could have it; `None` where nothing of it is left.
 fn printable_name(account: &str) -> Option<String> {
     token_name(account.chars().filter(|c| !c.is_control()).take(64).collect()).ok()
 }
 
-/// Whether facts are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Means {
-    /// `--dry-run`
-    Looking,
-    Writing,
-}
-
-/// Somebody at a terminal who has notices sent again.
+/// An operator at a terminal who has notices sent again.
 struct Operator<'a> {
     store: &'a Store,
     event_id: &'a EventId,
     /// The event's.
     zone: TimeZone,
     name: String,
-    /// When they asked: all resends of one command tell the same time.
+    /// When they asked: all resends of one command have the same time.
     now: Timestamp,
-    means: Means,
+    mode: Mode,
 }
 
 /// The notice of one stamp of one participant.
@@ -128,19 +120,23 @@ impl Operator<'_> {
                 why(parked)
             );
         }
-        let number = match self.record(self.decide(&facts, stamp_id)).await? {
+        let number = match self.store.resend(&facts, &self.order(stamp_id, None), self.mode).await? {
             Ok(resend) => resend.number,
             Err(refusal) => bail!("{refusal}: nothing is written"),
         };
-        let told = match self.means {
-            Means::Looking => "would be written",
-            Means::Writing => "is written",
+        let written = match self.mode {
+            Mode::DryRun => "would be written",
+            Mode::ForReal => "is written",
         };
         let before = match facts.last_notice(stamp_id) {
             Some((_, NoticeStatus::Sent { at, .. })) => self.accepted_before(*at),
-            _ => self.tried_before(facts.may_have_been_accepted_at(stamp_id)),
+            _ => self.maybe_sent_before(facts.maybe_sent_at(stamp_id)),
         };
-        Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {told}{before}")?)
+        Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {written}{before}")?)
+    }
+
+    fn order<'o>(&'o self, stamp_id: &'o StampId, only_in: Option<ParkedState>) -> ResendOrder<'o> {
+        ResendOrder { stamp_id, requested_by: &self.name, requested_at: self.now, only_in }
     }
 
     fn accepted_before(&self, at: Option<Timestamp>) -> String {
@@ -148,27 +144,27 @@ impl Operator<'_> {
         format!("; LINE accepted the one before{at}: to a friend of the account this is a second message")
     }
 
-    fn tried_before(&self, at: Option<Timestamp>) -> String {
-        tried(at, self.zone).map_or_else(String::new, |tried| format!("; the one before {tried}"))
+    fn maybe_sent_before(&self, at: Option<Timestamp>) -> String {
+        maybe_sent(at, self.zone).map_or_else(String::new, |maybe_sent| format!("; the one before {maybe_sent}"))
     }
 
     /// Reads the whole list first: what fails again meanwhile joins it at its end, and must not be sent again for ever.
     async fn resend_all(&self, state: ParkedState, out: &mut impl Write) -> anyhow::Result<()> {
         let Listed { notices, cards } = self.listed(state).await?;
-        let (mut tally, bar) = (Tally { cards, ..Tally::default() }, progress(notices.len()));
-        let work = stream::iter(&notices).map(|which| async move { Ok((which, self.ask_in(state, which).await?)) });
+        let (mut tally, bar) = (Tally { cards, ..Tally::default() }, progress("notices", Some(notices.len())));
+        let work = stream::iter(&notices).map(|which| async move { Ok((which, self.resend_in(state, which).await?)) });
         let ended = tokio::select! {
-            // First, so that it is listened for before anything is asked.
+            // First, so that it is listened for before anything is ordered.
             biased;
             _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
             ended = tally.count(work.buffer_unordered(AT_ONCE), self, &bar, out) => ended,
         };
         bar.finish_and_clear();
-        tally.tell(state, self.means, out)?;
+        tally.print(state, self.mode, out)?;
         ended.map_err(|error| error.context("broken off: the same command again goes on with the rest"))
     }
 
-    /// The stamps whose notices, or resends, are in a state.
+    /// Returns the stamps whose notices, or resends, are in a state.
     async fn listed(&self, state: ParkedState) -> Result<Listed, StoreError> {
         let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
         let (mut listed, mut known) = (Listed::default(), HashSet::new());
@@ -192,37 +188,14 @@ impl Operator<'_> {
         }
     }
 
-    /// One of a list, which may be behind: what the facts say now counts.
-    async fn ask_in(&self, state: ParkedState, (who, stamp_id): &Which) -> Result<Asked, StoreError> {
+    /// Orders one of a list, which may be behind: what the facts say now counts.
+    async fn resend_in(&self, state: ParkedState, (who, stamp_id): &Which) -> Result<Ordered, StoreError> {
         let facts = self.store.facts(self.event_id, who).await?;
-        let decided = self.decide(&facts, stamp_id);
-        if decided.is_ok() && !is_last_in(state, &facts, stamp_id) {
-            return Ok(Asked::Left);
-        }
-        Ok(match self.record(decided).await? {
-            Ok(resend) => Asked::Again(resend.number, facts.may_have_been_accepted_at(stamp_id)),
-            Err(ResendRefusal::NotHeld) => Asked::Left,
-            Err(ResendRefusal::NumbersUsedUp) => Asked::UsedUp,
-            Err(ResendRefusal::Pending) => Asked::Pending,
-        })
-    }
-
-    fn decide(&self, facts: &Facts, stamp_id: &StampId) -> Result<Resend, ResendRefusal> {
-        facts.resend(stamp_id, &self.name, self.now)
-    }
-
-    /// Records the fact that was decided on, unless this is for looking only.
-    async fn record(
-        &self,
-        decided: Result<Resend, ResendRefusal>,
-    ) -> Result<Result<Resend, ResendRefusal>, StoreError> {
-        let resend = match (decided, self.means) {
-            (Ok(resend), Means::Writing) => resend,
-            (decided, _) => return Ok(decided),
-        };
-        Ok(match self.store.record_resend(&resend).await? {
-            Recorded::Before(_) => Err(ResendRefusal::Pending),
-            Recorded::Now(resend) => Ok(resend),
+        Ok(match self.store.resend(&facts, &self.order(stamp_id, Some(state)), self.mode).await? {
+            Ok(resend) => Ordered::Again(resend.number, facts.maybe_sent_at(stamp_id)),
+            Err(ResendRefusal::NotAcquired | ResendRefusal::OtherState) => Ordered::Left,
+            Err(ResendRefusal::NumbersUsedUp) => Ordered::UsedUp,
+            Err(ResendRefusal::Pending) => Ordered::Pending,
         })
     }
 }
@@ -235,12 +208,12 @@ struct Listed {
     cards: usize,
 }
 
-/// What became of asking for one.
+/// What became of the order for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum Ordered {
     /// It is sent again under this number; LINE may have accepted one before it at this time.
     Again(u16, Option<Timestamp>),
-    /// It has left the state meanwhile.
+    /// It has left the state.
     Left,
     /// A notice of this stamp is on its way already.
     Pending,
@@ -253,7 +226,7 @@ enum Asked {
 struct Tally {
     again: usize,
     /// Those of them that LINE may have accepted before.
-    tried: usize,
+    maybe_sent: usize,
     cards: usize,
     left: usize,
     pending: usize,
@@ -261,49 +234,49 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts until all are done. One who only looks is shown each notice.
+    /// Counts until all are done. A dry run prints each notice.
     async fn count<'a>(
         &mut self,
-        work: impl Stream<Item = Result<(&'a Which, Asked), StoreError>>,
+        work: impl Stream<Item = Result<(&'a Which, Ordered), StoreError>>,
         operator: &Operator<'_>,
         bar: &ProgressBar,
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         let mut work = std::pin::pin!(work);
-        while let Some(((who, stamp_id), asked)) = work.try_next().await? {
-            match asked {
-                Asked::Again(number, tried_at) => {
+        while let Some(((who, stamp_id), ordered)) = work.try_next().await? {
+            match ordered {
+                Ordered::Again(number, maybe_sent_at) => {
                     self.again += 1;
-                    self.tried += usize::from(tried_at.is_some());
-                    if operator.means == Means::Looking {
-                        let (who, before) = (who.as_str(), operator.tried_before(tried_at));
+                    self.maybe_sent += usize::from(maybe_sent_at.is_some());
+                    if operator.mode == Mode::DryRun {
+                        let (who, before) = (who.as_str(), operator.maybe_sent_before(maybe_sent_at));
                         bar.suspend(|| writeln!(out, "{who:<33}  stamp {stamp_id}, resend {number}{before}"))?;
                     }
                 }
-                Asked::Left => self.left += 1,
-                Asked::Pending => self.pending += 1,
-                Asked::UsedUp => self.used_up += 1,
+                Ordered::Left => self.left += 1,
+                Ordered::Pending => self.pending += 1,
+                Ordered::UsedUp => self.used_up += 1,
             }
             bar.inc(1);
         }
         Ok(())
     }
 
-    fn tell(&self, state: ParkedState, means: Means, out: &mut impl Write) -> std::io::Result<()> {
-        let told = match means {
-            Means::Looking => "would be asked for again",
-            Means::Writing => "asked for again",
+    fn print(&self, state: ParkedState, mode: Mode, out: &mut impl Write) -> std::io::Result<()> {
+        let ordered = match mode {
+            Mode::DryRun => "would be asked for again",
+            Mode::ForReal => "asked for again",
         };
-        writeln!(out, "{told}: {}", self.again)?;
-        for (told, count) in [
-            ("of these, may be on the phone already", self.tried),
+        writeln!(out, "{ordered}: {}", self.again)?;
+        for (what, count) in [
+            ("of these, may be on the phone already", self.maybe_sent),
             ("on their way already", self.pending),
             (&*format!("not {state} any more"), self.left),
             ("left alone, sent again 999 times before", self.used_up),
             ("left alone, completed cards (a resend is of a stamp)", self.cards),
         ] {
             if count > 0 {
-                writeln!(out, "{told}: {count}")?;
+                writeln!(out, "{what}: {count}")?;
             }
         }
         Ok(())
@@ -316,16 +289,4 @@ fn stamp_of(fact: &Fact) -> Option<&StampId> {
         Fact::Resend(resend) => Some(&resend.stamp_id),
         Fact::UserStamp(stamp) => Some(&stamp.stamp_id),
     }
-}
-
-fn is_last_in(state: ParkedState, facts: &Facts, stamp_id: &StampId) -> bool {
-    let last = facts.last_notice(stamp_id);
-    last.is_some_and(|(_, status)| matches!(status, NoticeStatus::Parked(parked) if parked.state == state))
-}
-
-/// Nothing where standard error is no terminal.
-fn progress(count: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} notices, {eta} left");
-    let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -5,8 +5,8 @@ use std::io::Write;
 use anyhow::bail;
 use futures_util::try_join;
 
-use super::words::{printable, subject, tried, why};
-use crate::cli::counted::counted;
+use super::words::{maybe_sent, printable, subject, why};
+use crate::cli::printed::counted;
 use crate::domain::{
     delivery_state::{self, DeliveryState, NoticeLine, Sent},
     event::Event,
@@ -15,7 +15,7 @@ use crate::domain::{
 };
 use crate::store::Store;
 
-/// A line a notice in the order of the facts: what, state, and what there is to say about it.
+/// Prints a line a notice in the order of the facts: what, state, and what is known about it.
 pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &mut impl Write) -> anyhow::Result<()> {
     let (facts, friendships) = try_join!(store.facts(&event.event_id, who), store.friendships(&event.channel, who))?;
     if facts.is_empty() {
@@ -45,19 +45,23 @@ pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &m
 fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
     let called_at = notice.called_at.in_zone(zone);
     let asked = notice.requested_by.map(|who| format!("asked for by {} at {called_at}", printable(who)));
-    let told = match &notice.state {
+    let words = match &notice.state {
         DeliveryState::Parked(parked) => {
-            vec![Some(format!("since {}", parked.since.in_zone(zone))), Some(why(parked)), tried(parked.tried_at, zone)]
+            vec![
+                Some(format!("since {}", parked.since.in_zone(zone))),
+                Some(why(parked)),
+                maybe_sent(parked.tried_at, zone),
+            ]
         }
         DeliveryState::Sent(sent) => sent_words(sent, zone),
         DeliveryState::SentToNonFriend { sent, unfollowed_at } => {
-            let mut told = sent_words(sent, zone);
-            told.push(Some(format!("no friend since {}", unfollowed_at.in_zone(zone))));
-            told
+            let mut words = sent_words(sent, zone);
+            words.push(Some(format!("no friend since {}", unfollowed_at.in_zone(zone))));
+            words
         }
-        DeliveryState::Waiting { tried_at } => vec![Some(format!("since {called_at}")), tried(*tried_at, zone)],
+        DeliveryState::Waiting { tried_at } => vec![Some(format!("since {called_at}")), maybe_sent(*tried_at, zone)],
     };
-    [asked].into_iter().chain(told).flatten().collect::<Vec<_>>().join("; ")
+    [asked].into_iter().chain(words).flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn sent_words(sent: &Sent<'_>, zone: TimeZone) -> Vec<Option<String>> {

@@ -5,7 +5,7 @@ use crate::domain::{
     time::{TimeZone, Timestamp},
 };
 
-/// What a notice is about.
+/// Returns what a notice is about.
 pub(super) fn subject(key: &NoticeKey) -> String {
     match key {
         NoticeKey::Completed => "completed card".to_owned(),
@@ -14,7 +14,7 @@ pub(super) fn subject(key: &NoticeKey) -> String {
     }
 }
 
-/// Why it left the ordinary path.
+/// Returns why it was parked.
 pub(super) fn why(parked: &Parked) -> String {
     let reason = parked.reason.clone();
     let error = parked.error.as_ref().map(|error| match error.status {
@@ -22,16 +22,15 @@ pub(super) fn why(parked: &Parked) -> String {
         status => format!("LINE answered {status}: {}", error.message),
     });
     let words: Vec<_> = reason.into_iter().chain(error).collect();
-    let told = if words.is_empty() { "no reason recorded".to_owned() } else { words.join("; ") };
-    printable(&told)
+    if words.is_empty() { "no reason recorded".to_owned() } else { printable(&words.join("; ")) }
 }
 
-/// That LINE may have taken it already, where an attempt ended without a clear answer.
-pub(super) fn tried(at: Option<Timestamp>, zone: TimeZone) -> Option<String> {
+/// Returns that LINE may have accepted it, where an attempt ended without a clear answer.
+pub(super) fn maybe_sent(at: Option<Timestamp>, zone: TimeZone) -> Option<String> {
     at.map(|at| format!("may have been accepted at {}", at.in_zone(zone)))
 }
 
-/// What others wrote: nothing in it may move the cursor.
+/// Returns what others wrote without what could move the cursor.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

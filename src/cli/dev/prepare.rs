@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{config::Settings, event, event_file};
 use crate::dev::engine::Engine;
-use crate::domain::time::MachineClock;
+use crate::domain::{mode::Mode, time::MachineClock};
 use crate::store::{
     Store, StoreError,
     client::{Clients, Pace},
@@ -87,7 +87,8 @@ impl Start<'_> {
         let (file, templates) = demo::files(self.data)?;
         let file = event_file::read(&file, &templates)?;
         let now = MachineClock::start().now();
-        event::apply(store, &["main"], &[file], now, event::Means::Writing, &mut io::sink()).await
+        let application = event::Application { channels: &["main"], files: &[file], now, mode: Mode::ForReal };
+        event::apply(store, &application, &mut io::sink()).await
     }
 
     /// Does the work, again and again while the engine can't answer.

@@ -11,19 +11,23 @@ use super::{
 };
 use crate::cli::event_file::EventFile;
 use crate::domain::{
-    event::{Event, IndexShards},
-    ids::{ChannelName, EventId, StampId},
+    event::FixedChange,
+    ids::{EventId, StampId},
+    mode::Mode,
     time::Timestamp,
 };
 use crate::store::{Store, StoreError, masters::Replaced};
 
-/// Whether anything is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// `--dry-run`: what would change is told.
-    Looking,
-    /// It is told and written.
-    Writing,
+/// Event files to be applied.
+pub struct Application<'a> {
+    /// The names of the configured channels.
+    pub channels: &'a [&'a str],
+    /// The files.
+    pub files: &'a [EventFile],
+    /// When they are applied.
+    pub now: Timestamp,
+    /// Whether anything is written.
+    pub mode: Mode,
 }
 
 /// Reads at the same time.
@@ -40,84 +44,55 @@ const INDEX_LAG: [Duration; 7] = [
     Duration::from_secs(3),
 ];
 
-/// Writes events and their stamps as their files say, and tells `out` what changes (old → new).
+/// Writes events and their stamps as their files say, and prints what changes (old → new).
 ///
 /// All files are compared with the table and checked before anything is written; what a file doesn't name keeps its
-/// value, and no stamp is ever deleted. `channels` are the names that are configured. Each write stands on the
-/// version that was compared: if somebody else changed that one meanwhile, nothing of theirs is overwritten and the
-/// rest isn't written. Safe to repeat, whatever stopped it.
-pub async fn apply(
-    store: &Store,
-    channels: &[&str],
-    files: &[EventFile],
-    now: Timestamp,
-    means: Means,
-    out: &mut impl io::Write,
-) -> anyhow::Result<()> {
+/// value, and no stamp is ever deleted. Each write is conditional on the version that was compared: where another writer
+/// changed that one meanwhile, nothing is overwritten and the rest isn't written. Safe to repeat, wherever it stopped.
+pub async fn apply(store: &Store, application: &Application<'_>, out: &mut impl io::Write) -> anyhow::Result<()> {
     let mut seen = BTreeSet::new();
     let mut plans = Vec::new();
-    for file in files {
+    for file in application.files {
         if !seen.insert(&file.event_id.value) {
             bail!("{}: another file is about the same event", file.event_id.place);
         }
-        plans.push(planned(store, channels, file, now).await?);
+        plans.push(planned(store, application, file).await?);
     }
     for plan in &plans {
         write!(out, "{plan}")?;
     }
     for plan in &plans {
         let event_id = &plan.event.new.event_id;
-        if means == Means::Writing {
+        if application.mode == Mode::ForReal {
             carry_out(store, plan).await?;
         }
-        match (plan.writes().len(), means) {
+        match (plan.writes().len(), application.mode) {
             (0, _) => writeln!(out, "event {event_id}: nothing to write")?,
-            (writes, Means::Looking) => writeln!(out, "event {event_id}: {writes} would be written")?,
-            (writes, Means::Writing) => writeln!(out, "event {event_id}: {writes} written")?,
+            (writes, Mode::DryRun) => writeln!(out, "event {event_id}: {writes} would be written")?,
+            (writes, Mode::ForReal) => writeln!(out, "event {event_id}: {writes} written")?,
         }
     }
     Ok(())
 }
 
-/// What a file comes to, if it may be applied.
-async fn planned(store: &Store, channels: &[&str], file: &EventFile, now: Timestamp) -> anyhow::Result<Plan> {
-    let channel = &file.channel;
+/// Returns what a file comes to, if it may be applied.
+async fn planned(store: &Store, application: &Application<'_>, file: &EventFile) -> anyhow::Result<Plan> {
+    let (channel, channels) = (&file.channel, application.channels);
     if !channels.contains(&channel.value.as_str()) {
         let known = if channels.is_empty() { "none".to_owned() } else { channels.join(", ") };
         bail!("{}: no channel {} is configured (line.channels has: {known})", channel.place, channel.value);
     }
-    let plan = Plan::new(file, stored(store, file).await?, now)?;
+    let plan = Plan::new(file, stored(store, file).await?, application.now)?;
     names::refuse_broken_messages(file, &plan)?;
-    if let Some((channel, shards)) = plan.event.registered_under() {
-        refuse_what_is_fixed(store, file, (&channel, shards), &plan.event.new).await?;
+    if let Some(FixedChange { attribute, from, to }) = store.refused_change(&plan.event.old, &plan.event.new).await? {
+        let shards = file.index_shards.as_ref().filter(|_| attribute == "indexShards");
+        let place = shards.map_or(&channel.place, |shards| &shards.place);
+        bail!("{place}: can't change any more (from {from} to {to}): somebody is registered");
     }
     Ok(plan)
 }
 
-/// What a registration depends on can't change once there is one: index keys by `indexShards`, and people's ids and
-/// friendships by `channel`.
-async fn refuse_what_is_fixed(
-    store: &Store,
-    file: &EventFile,
-    (old_channel, old_shards): (&ChannelName, IndexShards),
-    new: &Event,
-) -> anyhow::Result<()> {
-    let channel =
-        (*old_channel != new.channel).then(|| (&file.channel.place, format!("{old_channel} to {}", new.channel)));
-    let shards = file
-        .index_shards
-        .as_ref()
-        .filter(|_| old_shards != new.index_shards)
-        .map(|shards| (&shards.place, format!("{} to {}", old_shards.count(), new.index_shards.count())));
-    if let Some((place, change)) = channel.or(shards)
-        && store.is_anybody_registered(new).await?
-    {
-        bail!("{place}: can't change any more (from {change}): somebody is registered");
-    }
-    Ok(())
-}
-
-/// The stamps of the file are read one by one, for the index that lists them may lag behind the table.
+/// Reads what is stored; the stamps of the file one by one, for the index that lists them may lag behind the table.
 async fn stored(store: &Store, file: &EventFile) -> anyhow::Result<Stored> {
     let event_id = &file.event_id.value;
     let event = store.stored_event(event_id).await?;
@@ -139,7 +114,7 @@ async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
     for write in plan.writes() {
         let stopped = || format!("event {event_id}: stopped at {write}; run it again, it goes on from there");
         if write.comes_after_new_places() {
-            // Whoever reads the masters gets them from the index, which may lag behind the table.
+            // Readers get the masters from the index, which may lag behind the table.
             until_listed(store, event_id, &std::mem::take(&mut added)).await.with_context(stopped)?;
         }
         let replaced = match write {

@@ -1,4 +1,4 @@
-//! Settings as people read them: attributes by their own names, and how two versions differ.
+//! Settings as operators read them: attributes by their own names, and how two versions differ.
 
 use std::collections::BTreeSet;
 
@@ -49,13 +49,13 @@ impl<'a> Attributes<'a> {
         ])
     }
 
-    /// A line for each attribute that is there.
+    /// Returns a line for each attribute that is there.
     pub fn all(&self) -> Vec<String> {
         let there = self.0.iter().filter(|(_, shown)| !matches!(shown, Shown::Nothing));
         there.map(|(name, shown)| format!("{name}: {}", shown.in_words())).collect()
     }
 
-    /// A line for each attribute that differs; nothing = these are the same.
+    /// Returns a line for each attribute that differs; none where they are the same.
     pub fn changed_from(&self, old: &Self) -> Vec<String> {
         let both = old.0.iter().zip(&self.0);
         both.flat_map(|((name, old), (_, new))| old.changed_to(new, name)).collect()
@@ -80,7 +80,7 @@ impl Shown<'_> {
     }
 }
 
-/// Where two messages differ, by JSON pointer (RFC 6901).
+/// Returns where two messages differ, by JSON pointer (RFC 6901).
 fn places(old: &Value, new: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(old, new, "", &mut found);
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_inside_a_message_is_told_by_its_place() {
+    fn a_change_inside_a_message_is_shown_by_its_place() {
         let old = json!({ "altText": "a", "contents": { "body": [{ "text": "x" }, { "text": "y" }], "a/b~c": 1 } });
         let new = json!({ "altText": "b", "contents": { "body": [{ "text": "x", "flex": 1 }], "a/b~c": 2 } });
         assert_eq!(

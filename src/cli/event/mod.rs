@@ -15,17 +15,17 @@ use std::{
 };
 
 use super::{
-    config::Settings,
+    dry_run::DryRun,
     event_file::{self, EventFile},
     options::SettingsArgs,
     store,
 };
 use crate::domain::{
     ids::{ChannelName, EventId},
-    time::{MachineClock, Timestamp},
+    time::MachineClock,
 };
 
-pub use apply::{Means, apply};
+pub use apply::{Application, apply};
 
 /// Events and their stamps.
 #[derive(Debug, clap::Args)]
@@ -41,9 +41,9 @@ pub struct EventArgs {
 enum EventCommand {
     /// Write events and their stamps as files say, and show what changes
     ///
-    /// Where the table differs from a file, whoever made it so (the API, an earlier file), the difference is shown and
-    /// the file's value written; what the file doesn't name keeps its value. Refused is only to overwrite what somebody
-    /// changes while this runs: between reading the table and writing to it.
+    /// Where the table differs from a file, by the API or an earlier file, the difference is shown and the file's value
+    /// written; what the file doesn't name keeps its value. Refused is only to overwrite what changes while this runs:
+    /// between reading the table and writing to it.
     Apply {
         /// Event files, for example `config/events/my-rally.toml`
         #[arg(required = true, value_name = "FILE")]
@@ -51,9 +51,8 @@ enum EventCommand {
         /// The folder of the Flex Messages that the files name
         #[arg(long, value_name = "DIR", default_value = "flex_templates")]
         templates: PathBuf,
-        /// Show what would change, and write nothing
-        #[arg(long)]
-        dry_run: bool,
+        #[command(flatten)]
+        dry_run: DryRun,
     },
     /// List all events by start
     List,
@@ -71,8 +70,10 @@ pub async fn execute(args: EventArgs, out: &mut impl Write) -> anyhow::Result<()
     let now = MachineClock::start().now();
     match args.command {
         EventCommand::Apply { files, templates, dry_run } => {
-            let means = if dry_run { Means::Looking } else { Means::Writing };
-            apply_files(&settings, &read(&files, &templates)?, now, means, out).await
+            let files = read(&files, &templates)?;
+            let channels: Vec<_> = settings.line.channels.keys().map(ChannelName::as_str).collect();
+            let application = Application { channels: &channels, files: &files, now, mode: dry_run.into() };
+            store::with(&settings, async |store| apply(store, &application, out).await).await
         }
         EventCommand::List => store::with(&settings, async |store| show::list(store, now, out).await).await,
         EventCommand::Show { event_id } => {
@@ -83,15 +84,4 @@ pub async fn execute(args: EventArgs, out: &mut impl Write) -> anyhow::Result<()
 
 fn read(files: &[PathBuf], templates: &Path) -> anyhow::Result<Vec<EventFile>> {
     files.iter().map(|file| event_file::read(file, templates)).collect()
-}
-
-async fn apply_files(
-    settings: &Settings,
-    files: &[EventFile],
-    now: Timestamp,
-    means: Means,
-    out: &mut impl Write,
-) -> anyhow::Result<()> {
-    let channels: Vec<_> = settings.line.channels.keys().map(ChannelName::as_str).collect();
-    store::with(settings, async |store| apply(store, &channels, files, now, means, out).await).await
 }

@@ -27,8 +27,8 @@ pub(super) fn refuse_broken_messages(file: &EventFile, plan: &Plan) -> anyhow::R
     refuse_broken_completion(file, plan)
 }
 
-/// The completion message has the name of whichever stamp completes the card. If neither it nor the event's name is
-/// new, only the stamps with new names are looked at.
+/// The completion message has the name of any stamp that may complete the card. If neither it nor the event's name
+/// is new, only the stamps with new names are looked at.
 fn refuse_broken_completion(file: &EventFile, plan: &Plan) -> anyhow::Result<()> {
     let event = (&plan.event.new).into();
     let stored = || format!("{}: completion message, in the table", file.name.place);

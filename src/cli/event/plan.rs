@@ -8,8 +8,8 @@ use super::attributes::Attributes;
 use crate::cli::event_file::{EventFile, StampEntry};
 use crate::domain::{
     Malformed,
-    event::{Event, EventChange, EventRemains, IndexShards},
-    ids::{ChannelName, StampId},
+    event::{Event, EventChange, EventRemains},
+    ids::StampId,
     stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampMasters},
     time::Timestamp,
 };
@@ -50,21 +50,6 @@ pub(super) enum Write<'p> {
     Stamp(&'p Step<StampMaster, StampMasterRemains>),
 }
 
-impl Step<Event, EventRemains> {
-    /// Under which channel and index shards somebody may have registered, as far as the stored item says.
-    pub fn registered_under(&self) -> Option<(ChannelName, IndexShards)> {
-        match &self.old {
-            masters::Stored::Absent => None,
-            masters::Stored::Readable(old) => Some((old.setting.channel.clone(), old.setting.index_shards)),
-            masters::Stored::Unreadable(old) => {
-                let old = &old.parts.readable;
-                let channel = old.channel.clone().unwrap_or_else(|| self.new.channel.clone());
-                Some((channel, old.index_shards.unwrap_or(self.new.index_shards)))
-            }
-        }
-    }
-}
-
 impl<T, R> Step<T, R> {
     fn is_needed(&self) -> bool {
         !self.lines.is_empty()
@@ -72,17 +57,17 @@ impl<T, R> Step<T, R> {
 }
 
 impl Step<StampMaster, StampMasterRemains> {
-    /// Whether the card gets a place more: a new stamp, or one that is active again or listed again.
+    /// Returns whether the card gets a place more: a new stamp, or one that is active again or listed again.
     fn grows(&self) -> bool {
         self.new.is_active && !(self.counted() && self.old.is_listed())
     }
 
-    /// Whether the card loses a place.
+    /// Returns whether the card loses a place.
     fn shrinks(&self) -> bool {
         !self.new.is_active && self.counted()
     }
 
-    /// Whether the stored stamp counts for the card, if it is listed; one that can't be read does.
+    /// Returns whether the stored stamp counts for the card, if it is listed; one that can't be read does.
     fn counted(&self) -> bool {
         match &self.old {
             masters::Stored::Absent => false,
@@ -96,32 +81,23 @@ impl Plan {
     /// Compares a file with what is stored. What the file doesn't name keeps its value.
     pub fn new(file: &EventFile, stored: Stored, now: Timestamp) -> anyhow::Result<Self> {
         let refused = |error: Malformed| anyhow!("{}: {error}", file.event_id.place);
-        let (change, event_id) = (event_change(file), file.event_id.value.clone());
-        let new = match &stored.event {
-            masters::Stored::Absent => change.create(event_id.clone(), now),
-            masters::Stored::Readable(old) => change.apply(&old.setting, now),
-            masters::Stored::Unreadable(old) => old.parts.clone().mend(change, event_id.clone(), now),
-        };
-        let event = event_step(stored.event, new.map_err(refused)?);
+        let event_id = &file.event_id.value;
+        let new = stored.event.changed(event_change(file), event_id, now).map_err(refused)?;
+        let event = event_step(stored.event, new);
         let (mut named, mut stamps) = (stored.stamps, Vec::new());
         for entry in &file.stamps {
-            let (change, event_id, stamp_id) = (stamp_change(entry), event_id.clone(), entry.stamp_id.clone());
-            let old = named.remove(&stamp_id).unwrap_or_default();
-            let new = match &old {
-                masters::Stored::Absent => change.create(event_id, stamp_id, now),
-                masters::Stored::Readable(old) => Ok(change.apply(&old.setting, now)),
-                masters::Stored::Unreadable(old) => old.parts.clone().mend(change, event_id, stamp_id, now),
-            };
-            stamps.push(stamp_step(old, new.map_err(refused)?));
+            let old = named.remove(&entry.stamp_id).unwrap_or_default();
+            let new = old.changed(stamp_change(entry), event_id, &entry.stamp_id, now).map_err(refused)?;
+            stamps.push(stamp_step(old, new));
         }
         Ok(Self { event, stamps, others: stored.others })
     }
 
-    /// The writes, in an order that does no harm wherever it stops.
+    /// Returns the writes, in an order that does no harm wherever it stops.
     ///
-    /// A completed card is a fact that can't be taken back. So nobody may meet a card that is smaller than both the
-    /// old and the new one: places are added before anything else (a new event is written after its stamps, which
-    /// nobody can reach without it), and taken away after everything else.
+    /// A completed card is a fact that can't be taken back. So no participant may get a card that is smaller than
+    /// both the old and the new one: places are added before anything else (a new event is written after its stamps,
+    /// which can't be reached without it), and taken away after everything else.
     pub fn writes(&self) -> Vec<Write<'_>> {
         let stamps =
             |of: fn(&Step<StampMaster, StampMasterRemains>) -> bool| self.stamps.iter().filter(move |step| of(step));
@@ -132,14 +108,14 @@ impl Plan {
         all.filter(Write::is_needed).collect()
     }
 
-    /// The stamps that the card gets.
+    /// Returns the stamps that the card gets.
     pub fn added(&self) -> Vec<&StampId> {
         self.stamps.iter().filter(|step| step.grows()).map(|step| &step.new.stamp_id).collect()
     }
 }
 
 impl Write<'_> {
-    /// Whether new places of the card must be there before it, for everybody who reads.
+    /// Returns whether new places of the card must be there before it, for every reader.
     pub fn comes_after_new_places(&self) -> bool {
         match self {
             Self::Event(_) => true,
@@ -164,7 +140,7 @@ impl fmt::Display for Write<'_> {
     }
 }
 
-/// What changes, for people; old → new.
+/// What changes, for operators; old → new.
 impl fmt::Display for Plan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { event, stamps, others } = self;
@@ -175,9 +151,9 @@ impl fmt::Display for Plan {
         let mut others: Vec<_> = others.ids().collect();
         others.sort();
         for other in others {
-            let told =
+            let left =
                 "in the table, not in the file: left as it is (to take it off the card: name it with isActive = false)";
-            writeln!(out, "  stamp {other}: {told}")?;
+            writeln!(out, "  stamp {other}: {left}")?;
         }
         Ok(())
     }
@@ -209,7 +185,7 @@ fn stamp_step(
     Step { old, new, lines }
 }
 
-/// What is new about a setting. One whose index keys are wrong is written, and so listed again, also where nothing else
+/// Returns what is new about a setting. One whose index keys are wrong is written, and so listed again, also where nothing else
 /// is new.
 fn lines<'a, T, R>(
     old: &'a masters::Stored<T, R>,

@@ -1,19 +1,24 @@
-//! `stamp-rally event list|show`: what is stored, for people.
+//! `stamp-rally event list|show`: what is stored, for operators.
 
 use std::io::Write;
 
 use super::attributes::Attributes;
-use crate::cli::{counted::counted, store::event};
-use crate::domain::{event::Event, ids::EventId, stamp::StampMaster, time::Timestamp};
+use crate::cli::{printed::counted, store::event};
+use crate::domain::{
+    event::{Event, Phase},
+    ids::EventId,
+    stamp::StampMaster,
+    time::Timestamp,
+};
 use crate::store::{
     Store,
     listing::{Direction, Wanted},
 };
 
-/// Rows of a page; nobody has more rallies than that, or else there are pages.
+/// Rows of a page.
 const PAGE: usize = 1000;
 
-/// All events by start, a line each; what may be wide (names) comes last.
+/// Lists all events by start, a line each; what may be wide (names) comes last.
 pub(super) async fn list(store: &Store, now: Timestamp, out: &mut impl Write) -> anyhow::Result<()> {
     let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
     let mut unreadable = 0;
@@ -36,16 +41,16 @@ pub(super) async fn list(store: &Store, now: Timestamp, out: &mut impl Write) ->
 
 fn line(event: &Event, now: Timestamp) -> String {
     let Event { event_id, window, time_zone: zone, channel, name, .. } = event;
-    let state = match window.admits(now) {
-        Ok(()) => "open",
-        Err(_) if window.is_over(now) => "over",
-        Err(_) => "to come",
+    let state = match window.phase(now) {
+        Phase::ToCome => "to come",
+        Phase::Open => "open",
+        Phase::Over => "over",
     };
     let (from, to) = (window.starts_at().in_zone(*zone), window.ends_at().in_zone(*zone));
     format!("{:<24}  {state:<7}  {from} to {to} {zone}  {:<8}  {}", event_id.as_str(), channel.as_str(), name.as_str())
 }
 
-/// One event with its stamps.
+/// Shows one event with its stamps.
 pub(super) async fn show(store: &Store, event_id: &EventId, out: &mut impl Write) -> anyhow::Result<()> {
     let event = event(store, event_id).await?;
     let masters = store.masters(event_id).await?;

@@ -1,4 +1,4 @@
-//! What a file comes to, told without a store.
+//! What a file comes to, without a store.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{
     plan::{Plan, Stored, Write},
     *,
 };
-use crate::domain::{event::Event, stamp::StampMasters};
+use crate::domain::{event::Event, stamp::StampMasters, time::Timestamp};
 use crate::store::masters;
 
 const OLD: &str = "2026-05-01T00:00:00.000Z";
@@ -51,13 +51,13 @@ fn order(plan: &Plan) -> Vec<String> {
 }
 
 /// Makes a stored stamp inactive.
-fn asleep(stored: &mut Stored, stamp_id: &str) {
+fn deactivate(stored: &mut Stored, stamp_id: &str) {
     let Some(masters::Stored::Readable(master)) = stored.stamps.get_mut(&stamp_id.parse().unwrap()) else { panic!() };
     master.setting.is_active = false;
 }
 
 #[test]
-fn a_new_event_is_written_after_its_stamps_which_nobody_can_reach_without_it() {
+fn a_new_event_is_written_after_its_stamps_which_cannot_be_reached_without_it() {
     let plan = plan(&file(&[]), Stored::default());
     assert_eq!(order(&plan), ["stamp 001", "stamp 002", "the event itself"]);
     assert_eq!(plan.added().len(), 2);
@@ -77,7 +77,7 @@ fn a_file_applied_again_writes_nothing() {
 fn places_are_added_before_everything_else_and_taken_away_after_it() {
     // 001 goes, 002 comes back, 003 is new, and the event opens.
     let mut stored = applied(&file(&[]));
-    asleep(&mut stored, "002");
+    deactivate(&mut stored, "002");
     let third = "[[stamps]]\nstampId = \"003\"\nname = \"第3\"\norder = 3\ntemplate = \"stamp-acquired.json\"\n\n";
     let first = "[[stamps]]\nstampId = \"001\"";
     let wanted = file(&[
@@ -100,13 +100,13 @@ fn a_stamp_that_no_list_shows_is_listed_again_before_everything_else() {
     let plan = plan(&wanted, stored);
     assert_eq!(order(&plan), ["stamp 002", "the event itself"]);
     assert_eq!(plan.added().len(), 1, "the card has a place more");
-    let told = plan.to_string();
+    let shown = plan.to_string();
     let line = "  stamp 002: changed\n    GSI1PK, GSI1SK: missing or not those of its attributes, is listed again\n";
-    assert!(told.ends_with(line), "{told}");
+    assert!(shown.ends_with(line), "{shown}");
 }
 
 #[test]
-fn what_changes_is_told_old_and_new() {
+fn what_changes_is_shown_old_and_new() {
     let stored = applied(&file(&[]));
     let wanted = file(&[
         ("name = \"スタンプラリー 2026\"", "name = \"夏のラリー\""),
@@ -122,11 +122,11 @@ fn what_changes_is_told_old_and_new() {
 }
 
 #[test]
-fn a_changed_message_is_told_by_its_places() {
+fn a_changed_message_is_shown_by_its_places() {
     let wanted = file(&[("template = \"stamp-acquired-last.json\"", "template = \"stamp-acquired.json\"")]);
-    let told = plan(&wanted, applied(&file(&[]))).to_string();
-    assert!(told.contains("  stamp 002: changed\n    flexMessageContent /"), "{told}");
-    assert!(told.contains(": changed\n"), "{told}");
+    let shown = plan(&wanted, applied(&file(&[]))).to_string();
+    assert!(shown.contains("  stamp 002: changed\n    flexMessageContent /"), "{shown}");
+    assert!(shown.contains(": changed\n"), "{shown}");
 }
 
 #[test]
@@ -145,15 +145,15 @@ fn what_the_file_does_not_name_keeps_its_value() {
 }
 
 #[test]
-fn a_stamp_that_sleeps_stays_asleep_if_the_file_says_nothing_about_it() {
+fn an_inactive_stamp_stays_inactive_if_the_file_does_not_name_it() {
     let mut stored = applied(&file(&[]));
-    asleep(&mut stored, "001");
+    deactivate(&mut stored, "001");
     let silent = file(&[("order = 1\nisActive = true", "order = 1")]);
     assert_eq!(order(&plan(&silent, stored)), Vec::<String>::new());
 }
 
 #[test]
-fn a_stamp_that_is_not_in_the_file_is_told_and_left() {
+fn a_stamp_that_is_not_in_the_file_is_listed_and_left() {
     let mut stored = applied(&file(&[]));
     stored.others.unreadable.insert("999".parse().unwrap());
     let plan = plan(&file(&[]), stored);

@@ -1,7 +1,7 @@
 //! Event files: an event and its stamps, with their templates, as an organiser writes them.
 //!
 //! `config/events/{eventId}.toml` holds the attributes of the EVENT and a `[[stamps]]` for each `STAMP_MASTER`;
-//! messages are files of the templates' folder. What is wrong with a file is told with its line and key.
+//! messages are files of the templates' folder. An error names the line and the key.
 
 #[cfg(test)]
 mod tests;
@@ -18,8 +18,9 @@ use toml::{Spanned, Value};
 
 use super::{flex::read_template, text_file};
 use crate::domain::{
-    event::{IndexShards, LiffId, Name, Window},
+    event::{IndexShards, LiffId, Window},
     ids::{ChannelName, EventId, StampId},
+    setting::Name,
     stamp::StampOrder,
     time::{TimeZone, Timestamp},
 };

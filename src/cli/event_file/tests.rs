@@ -1,4 +1,4 @@
-//! What an event file may say, and the line that tells what is wrong with one.
+//! What an event file may say, and the line that says what is wrong with one.
 
 use std::path::PathBuf;
 

@@ -1,13 +1,13 @@
 //! `stats rebuild`: what was counted as facts came, beside the facts counted anew.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
-
-use super::{counted, words};
+use super::words;
+use crate::cli::{printed::counted, progress::progress};
 use crate::domain::{
     counts::{self, Counts, Hour, Hours},
     event::Event,
+    mode::Mode,
     time::Timestamp,
 };
 use crate::store::{
@@ -15,33 +15,23 @@ use crate::store::{
     counts::{Recount, Tallied},
 };
 
-/// A fact may be counted so long after it happened: hours younger than this are in motion and aren't corrected.
+/// A fact may be counted so long after it happened: younger hours are in motion and aren't corrected.
 const IN_MOTION_MS: i64 = 2 * 3600 * 1000;
 
-/// What to do about a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Correct {
-    HoursThatAreOver,
-    Nothing,
-    /// An hour is in motion without which none may be corrected.
-    NothingYet,
-}
-
-/// Compares, corrects what may be corrected, and tells of each hour that differs. An error if any goes on to differ, or if
-/// what may be a fact of the event can't be read.
+/// Compares, corrects what may be corrected, and prints each hour that differs. An error if any differs still, or if what
+/// may be a fact of the event can't be read.
 pub(super) async fn rebuild(
     store: &Store,
     event: &Event,
-    correct: Correct,
+    mode: Mode,
     now: Timestamp,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    forget_unreadable(store, event, correct, out).await?;
+    forget_unreadable(store, event, mode, out).await?;
     let comparison = Comparison::read(store, event, now).await?;
-    let correct = if comparison.waits() { Correct::NothingYet } else { correct };
     let mut open = 0;
     for (hour, difference) in &comparison.differences {
-        let settled = comparison.settle(hour, difference, correct, store).await?;
+        let settled = comparison.settle(hour, difference, mode, store).await?;
         open += usize::from(settled != Settled::Corrected);
         writeln!(out, "{}", comparison.line(hour, settled))?;
     }
@@ -58,10 +48,10 @@ pub(super) async fn rebuild(
     Ok(())
 }
 
-/// Items of the counts that can't be read go: what they counted is found missing then, and corrected.
-async fn forget_unreadable(store: &Store, event: &Event, correct: Correct, out: &mut impl Write) -> anyhow::Result<()> {
+/// Removes items of the counts that can't be read: what they counted is found missing then, and corrected.
+async fn forget_unreadable(store: &Store, event: &Event, mode: Mode, out: &mut impl Write) -> anyhow::Result<()> {
     for unreadable in &store.counts(&event.event_id).await?.unreadable {
-        let forgotten = correct == Correct::HoursThatAreOver && store.forget_counts(unreadable).await?;
+        let forgotten = mode == Mode::ForReal && store.forget_counts(unreadable).await?;
         let what = if forgotten { "removed" } else { "left out" };
         writeln!(out, "{}  {} {}: {what}", unreadable.sk, unreadable.attribute, unreadable.problem)?;
     }
@@ -85,14 +75,14 @@ struct Comparison<'a> {
 enum Settled {
     Corrected,
     InMotion,
-    /// Nobody wanted it corrected, or somebody else corrected the hour just now.
+    /// The run is dry, or another one corrected the hour just now.
     Left,
 }
 
 impl<'a> Comparison<'a> {
     async fn read(store: &Store, event: &'a Event, now: Timestamp) -> Result<Self, StoreError> {
         let before = store.counts(&event.event_id).await?;
-        let bar = progress_bar();
+        let bar = progress("items read", None);
         let facts = store.count_facts(event, |read| bar.set_position(read as u64)).await?;
         bar.finish_and_clear();
         let after = store.counts(&event.event_id).await?;
@@ -101,19 +91,12 @@ impl<'a> Comparison<'a> {
         Ok(Self { event, before, facts, after, differences, young })
     }
 
-    async fn settle(
-        &self,
-        hour: &Hour,
-        difference: &Counts,
-        correct: Correct,
-        store: &Store,
-    ) -> Result<Settled, StoreError> {
-        if correct == Correct::NothingYet || self.moves(hour) {
+    async fn settle(&self, hour: &Hour, difference: &Counts, mode: Mode, store: &Store) -> Result<Settled, StoreError> {
+        if self.waits() || self.moves(hour) {
             return Ok(Settled::InMotion);
         }
         let seen = self.after.corrections.get(hour);
-        let corrected =
-            correct == Correct::HoursThatAreOver && store.correct(&self.event.event_id, hour, seen, difference).await?;
+        let corrected = mode == Mode::ForReal && store.correct(&self.event.event_id, hour, seen, difference).await?;
         Ok(if corrected { Settled::Corrected } else { Settled::Left })
     }
 
@@ -121,7 +104,8 @@ impl<'a> Comparison<'a> {
         hour.start() >= self.young || self.before.hours.get(hour) != self.after.hours.get(hour)
     }
 
-    /// Counted before the zone was changed: what is taken from those hours belongs to others, so it is all or nothing.
+    /// Returns whether nothing may be corrected yet. What was counted before the zone was changed belongs to other hours, so
+    /// it is corrected as a whole, when none of them is in motion.
     fn waits(&self) -> bool {
         self.differences.keys().any(|hour| !hour.is_of(self.event.time_zone))
             && self.differences.keys().any(|hour| self.moves(hour))
@@ -138,7 +122,7 @@ impl<'a> Comparison<'a> {
         format!("{}  facts {facts}, counted {counted}: {what}{zone}", hour.as_str())
     }
 
-    /// Why the counts aren't proven right, if so many hours differ still.
+    /// Returns why the counts aren't proven right, if so many hours differ still.
     fn problems(&self, open: usize) -> Vec<String> {
         let differing = (open > 0).then(|| {
             let hours = counted(open, "hour differs", "hours differ");
@@ -165,13 +149,4 @@ impl<'a> Comparison<'a> {
 
 fn at(hours: &Hours, hour: &Hour) -> String {
     hours.get(hour).map_or_else(|| "nothing".to_owned(), words)
-}
-
-/// Items read so far; only where somebody watches.
-fn progress_bar() -> ProgressBar {
-    let target =
-        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
-    bar.set_message("items read");
-    bar
 }

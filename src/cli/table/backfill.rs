@@ -10,8 +10,13 @@ use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
 
-use super::pass::{pause_until, progress};
-use crate::cli::{config::Settings, counted::counted, options::from_one, service, store};
+use crate::cli::{
+    config::Settings,
+    options::from_one,
+    printed::counted,
+    progress::{pause_until, progress},
+    service, store,
+};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::backfill::{Backfill, Counts, Interrupted};
 
@@ -36,10 +41,12 @@ pub async fn execute(settings: &Settings, args: BackfillArgs, out: &mut impl Wri
             let items = counted(counts.looked_at, "item", "items");
             writeln!(out, "going on where a run was interrupted at {at}, after {items}")?;
         }
-        let bar = progress(pass.counts().looked_at);
+        let bar = progress("items looked at", None);
+        bar.set_position(pass.counts().looked_at);
+        bar.reset_eta();
         let result = all(&mut pass, args.rate.get(), &bar, &shutdown).await;
         bar.finish_and_clear();
-        writeln!(out, "{}", told(pass.counts()))?;
+        writeln!(out, "{}", done(pass.counts()))?;
         result?;
         if pass.counts().left > 0 {
             bail!(left(&pass.missing_events()));
@@ -69,12 +76,12 @@ async fn all(pass: &mut Backfill, rate: u32, bar: &ProgressBar, stop: &Cancellat
     Ok(())
 }
 
-/// How long so many items take at this rate.
+/// Returns how long so many items take at this rate.
 fn seconds(items: u64, rate: u32) -> Duration {
     Duration::from_millis(items.saturating_mul(1000) / u64::from(rate.max(1)))
 }
 
-fn told(counts: Counts) -> String {
+fn done(counts: Counts) -> String {
     let Counts { looked_at, filled, overtaken, left } = counts;
     let done = [
         format!("{} looked at", counted(looked_at, "item", "items")),
@@ -89,7 +96,7 @@ fn told(counts: Counts) -> String {
 /// Most events that are named in one line.
 const MOST_NAMED: usize = 5;
 
-/// What to do about stamps that got no keys.
+/// Returns what to do about stamps that got no keys.
 fn left(missing_events: &[&EventId]) -> String {
     if missing_events.is_empty() {
         return "some stamps are left as they are, and the log names them: write an event that does not exist with \
@@ -133,10 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_is_told_and_what_did_not_happen_is_not() {
+    fn what_happened_is_printed_and_what_did_not_happen_is_not() {
         let counts = Counts { looked_at: 9, filled: 4, ..Counts::default() };
-        assert_eq!(told(counts), "9 items looked at, 4 stamps got their GSI2 keys");
+        assert_eq!(done(counts), "9 items looked at, 4 stamps got their GSI2 keys");
         let counts = Counts { overtaken: 2, left: 1, ..counts };
-        assert!(told(counts).ends_with(", 2 had them or were gone by then, 1 is left as it is"));
+        assert!(done(counts).ends_with(", 2 had them or were gone by then, 1 is left as it is"));
     }
 }

@@ -11,8 +11,13 @@ use indicatif::ProgressBar;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::pass::{pause_until, progress};
-use crate::cli::{answer::AnswerIsNo, config::Settings, counted::counted, options::from_one, service, store};
+use crate::cli::{
+    config::Settings,
+    options::from_one,
+    printed::{AnswerIsNo, counted},
+    progress::{pause_until, progress},
+    service, store,
+};
 use crate::domain::{ids::EventId, time::MachineClock};
 use crate::store::check::{Check, Finding, Looked};
 
@@ -36,7 +41,7 @@ pub async fn execute(settings: &Settings, args: CheckArgs, out: &mut impl Write)
     let shutdown = service::shutdown_signal()?;
     store::with(settings, async |store| {
         let mut pass = store.check(args.event.clone(), MachineClock::start().now());
-        let bar = progress(0);
+        let bar = progress("items looked at", None);
         let result = all(&mut pass, &args, &bar, &shutdown, out).await;
         bar.finish_and_clear();
         let (found, looked) = (result?, pass.looked());
@@ -57,7 +62,7 @@ pub async fn execute(settings: &Settings, args: CheckArgs, out: &mut impl Write)
     .await
 }
 
-/// Lists what is found, page by page; how much that is.
+/// Lists what is found, page by page; returns how much that is.
 async fn all(
     pass: &mut Check,
     args: &CheckArgs,
@@ -98,7 +103,7 @@ fn print(finding: &Finding, args: &CheckArgs, out: &mut impl Write) -> io::Resul
     writeln!(out, "  remedy: {remedy}")
 }
 
-/// How long what was consumed takes at this rate. An engine that doesn't report what it consumed is taken for one that
+/// Returns how long what was consumed takes at this rate. An engine that doesn't report what it consumed is taken for one that
 /// reads two items a unit.
 fn seconds(looked: Looked, rate: NonZeroU32) -> Duration {
     let least = f64::from(u32::try_from(looked.items).unwrap_or(u32::MAX)) / 2.0;
@@ -135,7 +140,7 @@ mod tests {
     fn stamps_without_index_keys_are_counted_and_no_finding() {
         let looked = Looked { items: 9, ..Looked::default() };
         assert_eq!(summary(looked, 0), "9 items looked at, 0 found\n");
-        let told = summary(Looked { without_keys: 4, ..looked }, 1);
-        assert!(told.starts_with("9 items looked at, 1 found\n4 stamps have no GSI2 keys"), "{told}");
+        let summary = summary(Looked { without_keys: 4, ..looked }, 1);
+        assert!(summary.starts_with("9 items looked at, 1 found\n4 stamps have no GSI2 keys"), "{summary}");
     }
 }

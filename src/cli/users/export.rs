@@ -5,21 +5,20 @@ use std::{
     fs::{self, File},
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
-    time::Duration,
+    pin::pin,
 };
 
 use anyhow::{Context, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use futures_util::TryStreamExt as _;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{counted, note_unreadable};
+use super::note_unreadable;
+use crate::cli::{printed::counted, progress::progress};
 use crate::domain::ids::EventId;
 use crate::http::csv;
 use crate::store::listing::Users;
 
-/// How often the number on the screen is renewed.
-const TICK: Duration = Duration::from_millis(100);
-
-/// Writes all of `users` to the file, or to `out` where there is none; tells `notes` how many they were.
+/// Writes all of `users` to the file, or to `out` where there is none; `notes` gets how many they were.
 pub(super) async fn export(
     mut users: Users,
     event_id: &EventId,
@@ -27,15 +26,17 @@ pub(super) async fn export(
     out: &mut impl Write,
     notes: &mut impl Write,
 ) -> anyhow::Result<()> {
+    let bar = progress("participants", None);
     let Some(file) = file else {
-        // On the same screen a progress bar would break the rows up.
-        let rows_are_seen = io::stdout().is_terminal();
-        let target = if rows_are_seen { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        write_all(&mut users, out, &progress(target)).await?;
+        if io::stdout().is_terminal() {
+            // On the same screen a progress bar would break the rows up.
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        write_all(&mut users, out, &bar).await?;
         return Ok(note_unreadable(users.unreadable(), event_id, notes)?);
     };
     let draft = Draft::of(file)?;
-    let (bar, mut part) = (progress(ProgressDrawTarget::stderr()), &draft.file);
+    let mut part = &draft.file;
     let number = tokio::select! {
         // First, so that it is listened for before anything is asked.
         biased;
@@ -48,34 +49,18 @@ pub(super) async fn export(
     Ok(writeln!(notes, "{participants} written to {}", file.display())?)
 }
 
-/// A bar can't know the end: counting would take as long. So it tells how many rows there are so far; nothing where
-/// standard error is no terminal.
-fn progress(target: ProgressDrawTarget) -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {human_pos} participants, {per_sec:0}");
-    let bar = ProgressBar::with_draw_target(None, target);
-    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    if !bar.is_hidden() {
-        bar.enable_steady_tick(TICK);
-    }
-    bar
-}
-
-async fn write_all(users: &mut Users, out: &mut impl Write, progress: &ProgressBar) -> anyhow::Result<u64> {
-    out.write_all(&csv::file_start()?)?;
-    loop {
-        let some = csv::some_of(users).await?;
-        if some.is_empty() {
-            break;
-        }
-        out.write_all(&csv::rows(&some)?)?;
-        progress.inc(some.len() as u64);
+async fn write_all(users: &mut Users, out: &mut impl Write, bar: &ProgressBar) -> anyhow::Result<u64> {
+    let mut parts = pin!(csv::file(users));
+    while let Some(part) = parts.try_next().await? {
+        out.write_all(&part.bytes)?;
+        bar.inc(part.rows as u64);
     }
     out.flush()?;
-    progress.finish_and_clear();
-    Ok(progress.position())
+    bar.finish_and_clear();
+    Ok(bar.position())
 }
 
-/// A file that isn't complete yet, under a name that says so; gone if it never gets there.
+/// A file that isn't complete yet, under a name of its own; removed unless it is completed.
 struct Draft {
     file: File,
     path: PathBuf,
@@ -107,7 +92,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.is_complete {
-            // What fails here fails again at the next export, which tells.
+            // What fails here fails again at the next export, which reports it.
             let _ = fs::remove_file(&self.path);
         }
     }

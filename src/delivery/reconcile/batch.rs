@@ -14,6 +14,7 @@ use crate::domain::{
     event::Event,
     fact::{Completed, Facts},
     ids::LineUserId,
+    mode::Mode,
     notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState},
     time::Timestamp,
 };
@@ -24,7 +25,7 @@ use crate::store::{
 };
 
 use super::{
-    Counts, Mode, Reconciling,
+    Counts, Reconciling,
     finding::{Finding, Forgotten, Found},
     horizon::RecordState,
 };

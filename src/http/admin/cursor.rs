@@ -1,9 +1,9 @@
-//! Cursors: where a list goes on, as a text that only its own query takes back.
+//! Cursors: where the next part of a list begins, as a text that only its own query takes back.
 //!
 //! A cursor holds a digest of its query, the position after the last row, and a checksum over both. It needs no
 //! memory and no secret, so it is good on any server and after restarts; the checksum is against accidents and
-//! against clients that make cursors up. (It proves nothing about who made it: a position only ever says where an
-//! organiser's own list goes on.)
+//! against clients that make cursors up. (It proves nothing about who made it: a position only ever says where the
+//! next part of an organiser's own list begins.)
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -19,7 +19,7 @@ const SHORT: usize = 12;
 pub struct QueryDigest(String);
 
 impl QueryDigest {
-    /// Of the parts that make a query what it is. No part may hold a line break.
+    /// Makes the digest of the parts that make a query what it is. No part may hold a line break.
     pub fn of(parts: &[&str]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(short_hash(parts.join("\n").as_bytes())))
     }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_goes_on_where_its_own_query_stopped() {
+    fn a_cursor_continues_where_its_own_query_stopped() {
         let cursor = write(&query("spring"), &"2026-05-23T10:00:00.000Z#U1").unwrap();
         assert_eq!(read::<String>(&query("spring"), &cursor).unwrap(), "2026-05-23T10:00:00.000Z#U1");
     }

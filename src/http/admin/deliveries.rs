@@ -2,30 +2,29 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::StatusCode,
     web::{Data, Path},
 };
 use serde::Serialize;
 
 use crate::domain::{
     ids::{EventId, LineUserId, StampId},
+    mode::Mode,
     notice::ParkedState,
+    resend::ResendOrder,
 };
 use crate::http::{
-    answer,
     app::App,
     auth::{Operator, Viewer},
     body::NoBody,
     problem::ApiError,
 };
-use crate::store::participants::Recorded;
 
 use super::{
     list::{ListQuery, Parameters, Part},
     view::FactView,
 };
 
-/// `GET …/{eventId}/deliveries?state=`: the facts whose notices are in that state, by the time they got there.
+/// `GET …/{eventId}/deliveries?state=`: the facts whose notices are in that state, by the time they came into it.
 pub async fn list(
     _viewer: Viewer,
     req: HttpRequest,
@@ -47,9 +46,9 @@ struct ResendView {
     number: u16,
 }
 
-/// `POST …/{eventId}/deliveries/{lineUserId}/{stampId}/resend`: has a stamp's notice sent again.
+/// `POST …/{eventId}/deliveries/{lineUserId}/{stampId}/resend`: orders a stamp's notice to be sent again.
 ///
-/// Of operators who ask at once, one is answered 202 and the others 409, as though they had come a moment later.
+/// Of operators who order one at once, one is answered 202 and the others 409.
 pub async fn resend(
     operator: Operator,
     app: Data<App>,
@@ -62,13 +61,9 @@ pub async fn resend(
     if facts.is_empty() {
         return Err(ApiError::ParticipantNotFound);
     }
-    let resend = facts.resend(&stamp_id, operator.name(), app.clock.now())?;
-    match app.store.record_resend(&resend).await? {
-        Recorded::Before(_) => Err(ApiError::ResendPending),
-        Recorded::Now(resend) => {
-            let number = resend.number;
-            tracing::info!(event.id = %event_id, stamp.id = %stamp_id, resend.number = number, "a notice is sent again");
-            Ok(answer::json(StatusCode::ACCEPTED, &ResendView { number }))
-        }
-    }
+    let (requested_by, requested_at) = (operator.name(), app.clock.now());
+    let order = ResendOrder { stamp_id: &stamp_id, requested_by, requested_at, only_in: None };
+    let number = app.store.resend(&facts, &order, Mode::ForReal).await??.number;
+    tracing::info!(event.id = %event_id, stamp.id = %stamp_id, resend.number = number, "a notice is sent again");
+    Ok(HttpResponse::Accepted().json(ResendView { number }))
 }

@@ -8,13 +8,13 @@ use actix_web::{
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
-    event::{Event, EventChange, EventNames, EventRemains, IndexShards, LiffId, Name},
+    event::{Event, EventChange, EventNames, EventRemains, IndexShards, LiffId},
     ids::{ChannelName, EventId},
     json::Plain,
+    setting::Name,
     time::{TimeZone, Timestamp},
 };
 use crate::http::{
-    answer,
     app::App,
     auth::{Admin, Viewer},
     body::{Body, Input, Instant, present},
@@ -23,7 +23,7 @@ use crate::http::{
 use crate::line::flex::names;
 use crate::store::{
     listing::{Page, Wanted},
-    masters::{Expected, Found, Remains, Replaced, Stored},
+    masters::{Expected, Replaced, Stored},
 };
 
 use super::{
@@ -32,6 +32,7 @@ use super::{
     precondition::Preconditions,
     refuse_names,
     replace::{Setting, replace},
+    setting,
     view::EventView,
 };
 
@@ -70,7 +71,7 @@ impl Input for EventInput {
 }
 
 impl EventInput {
-    /// The change it asks for, if this server could run the event then.
+    /// Returns the change it asks for, if this server could run the event then.
     fn change(self, event_id: &EventId, app: &App) -> Result<EventChange, ApiError> {
         if self.event_id.is_some_and(|id| id != *event_id) {
             return Err(ApiError::InvalidRequest("eventId: must be the one in the path".to_owned()));
@@ -101,7 +102,7 @@ pub async fn list(viewer: Viewer, req: HttpRequest, app: Data<App>) -> Result<Ht
     query.answer("events", Part::of(&page, EventView::of))
 }
 
-/// A page of the events that a token is for, read on until it is full.
+/// Returns a page of the events that a token is for, read on until it is full.
 async fn visible(app: &App, viewer: &Viewer, mut wanted: Wanted) -> Result<Page<Event>, ApiError> {
     let (limit, mut rows, mut unreadable) = (wanted.limit, Vec::new(), 0);
     loop {
@@ -119,7 +120,7 @@ async fn visible(app: &App, viewer: &Viewer, mut wanted: Wanted) -> Result<Page<
 /// `GET /admin/api/events/{eventId}`
 pub async fn show(_viewer: Viewer, app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
     let event = app.stored_event(&event_id).await?;
-    Ok(answer::setting(StatusCode::OK, &EventView::of(&event), event.updated_at))
+    Ok(setting(StatusCode::OK, &EventView::of(&event), event.updated_at))
 }
 
 /// `PUT /admin/api/events/{eventId}`
@@ -131,10 +132,10 @@ pub async fn put(
     input: Body<EventInput>,
 ) -> Result<HttpResponse, ApiError> {
     let change = input.0.change(&event_id, &app)?;
-    let setting = ChangedEvent { app: &app, event_id: &event_id, change, now: app.clock.now() };
-    let (status, event) = replace(&setting, &preconditions).await?;
+    let changed = ChangedEvent { app: &app, event_id: &event_id, change, now: app.clock.now() };
+    let (status, event) = replace(&changed, &preconditions).await?;
     app.rallies.forget(&event_id);
-    Ok(answer::setting(status, &EventView::of(&event), event.updated_at))
+    Ok(setting(status, &EventView::of(&event), event.updated_at))
 }
 
 struct ChangedEvent<'a> {
@@ -157,25 +158,11 @@ impl Setting for ChangedEvent<'_> {
     }
 
     async fn next(&self, old: &Stored<Event, EventRemains>) -> Result<Event, ApiError> {
-        let (change, event_id, now) = (self.change.clone(), self.event_id.clone(), self.now);
-        let (new, fixed) = match old {
-            Stored::Absent => (change.create(event_id, now)?, None),
-            Stored::Readable(Found { setting: old, .. }) => {
-                let new = change.apply(old, now)?;
-                let fixed = changed_for_good(&old.channel, old.index_shards, &new);
-                (new, fixed)
-            }
-            Stored::Unreadable(Remains { parts, .. }) => {
-                let new = parts.clone().mend(change, event_id, now)?;
-                let (channel, shards) = (parts.readable.channel.as_ref(), parts.readable.index_shards);
-                let fixed = changed_for_good(channel.unwrap_or(&new.channel), shards.unwrap_or(new.index_shards), &new);
-                (new, fixed)
-            }
-        };
+        let new = old.changed(self.change.clone(), self.event_id, self.now)?;
         self.refuse_broken_messages(old.names(), &new).await?;
-        match fixed {
-            Some(fixed) if self.app.store.is_anybody_registered(&new).await? => Err(ApiError::SettingFixed(fixed)),
-            _ => Ok(new),
+        match self.app.store.refused_change(old, &new).await? {
+            Some(fixed) => Err(ApiError::SettingFixed(fixed.attribute)),
+            None => Ok(new),
         }
     }
 
@@ -185,7 +172,7 @@ impl Setting for ChangedEvent<'_> {
 }
 
 impl ChangedEvent<'_> {
-    /// An event's name is part of all its messages, and its own message has the name of whichever stamp completes a
+    /// An event's name is part of all its messages, and its own message has the name of any stamp that may complete a
     /// card. The stamps are read (a query of the index) only where one of the two changes; those that can't be read are
     /// left out.
     async fn refuse_broken_messages(&self, old: Option<EventNames<'_>>, new: &Event) -> Result<(), ApiError> {
@@ -200,16 +187,5 @@ impl ChangedEvent<'_> {
             refuse_names(&place, names::faults_of_stamp(new.into(), master))?;
         }
         Ok(())
-    }
-}
-
-/// The changed attribute that registrations depend on, by name.
-fn changed_for_good(channel: &ChannelName, index_shards: IndexShards, new: &Event) -> Option<&'static str> {
-    if *channel != new.channel {
-        Some("channel")
-    } else if index_shards != new.index_shards {
-        Some("indexShards")
-    } else {
-        None
     }
 }

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web::Query};
 use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 
-use crate::domain::time::{Span, TimeZone, Timestamp};
+use crate::domain::time::{Range, Span, TimeZone, Timestamp};
 use crate::http::problem::ApiError;
 use crate::store::listing::{Direction, Page, Position, Wanted};
 
@@ -11,7 +11,10 @@ use super::cursor::{self, QueryDigest};
 
 /// The parameters of a request's query string, each at most once and all of them known.
 #[derive(Debug)]
-pub struct Parameters(Vec<(String, String)>);
+pub struct Parameters {
+    pairs: Vec<(String, String)>,
+    range: Range,
+}
 
 impl Parameters {
     /// Reads them; what is unknown, repeated or malformed is refused by name.
@@ -26,20 +29,19 @@ impl Parameters {
                 return Err(invalid(format!("{name}: give it once")));
             }
         }
-        let parameters = Self(pairs);
+        let parameters = Self { range: Range::default(), pairs };
         parameters.direction()?;
         parameters.limit()?;
-        // In which zone a day lies is known later; whether it is one, now.
-        Span::parse(parameters.one("from"), parameters.one("to"), TimeZone::TOKYO)?;
-        Ok(parameters)
+        let range = Range::parse(parameters.one("from"), parameters.one("to"))?;
+        Ok(Self { range, ..parameters })
     }
 
-    /// The value of one.
+    /// Returns the value of one.
     pub fn one(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// `order`: oldest (or first) first unless it says `desc`.
+    /// Returns `order`: oldest (or first) first unless it says `desc`.
     pub fn direction(&self) -> Result<Direction, ApiError> {
         match self.one("order") {
             None | Some("asc") => Ok(Direction::Asc),
@@ -48,22 +50,16 @@ impl Parameters {
         }
     }
 
-    /// `limit`: 100 unless it says otherwise.
+    /// Returns `limit`: 100 unless it says otherwise.
     fn limit(&self) -> Result<usize, ApiError> {
         let Some(text) = self.one("limit") else { return Ok(100) };
         let number = text.parse().ok().filter(|n| (1..=1000).contains(n));
         number.ok_or_else(|| invalid("limit: must be a whole number from 1 to 1000"))
     }
 
-    /// `from` and `to`: days of the zone, both inclusive, or instants, `to` exclusive.
+    /// Returns the span of `from` and `to`: days of the zone, both inclusive, or instants, `to` exclusive.
     pub fn span(&self, zone: TimeZone) -> Result<Span, ApiError> {
-        let span = Span::parse(self.one("from"), self.one("to"), zone)?;
-        match (span.from, span.to) {
-            (Some(from), Some(to)) if from >= to => {
-                Err(invalid("to: must end after from begins (a day ends when it is over)"))
-            }
-            _ => Ok(span),
-        }
+        Ok(self.range.in_zone(zone)?)
     }
 }
 
@@ -83,7 +79,7 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// Of the list that `what` names (and everything it is filtered by).
+    /// Reads the query of the list that `what` names (and everything it is filtered by).
     pub fn read(parameters: &Parameters, what: &[&str]) -> Result<Self, ApiError> {
         let direction = parameters.direction()?;
         let order = match direction {
@@ -95,12 +91,12 @@ impl ListQuery {
         Ok(Self { direction, limit: parameters.limit()?, cursor, digest })
     }
 
-    /// Where to go on, if the cursor says so.
+    /// Returns where the part begins, if there is a cursor.
     pub fn after<P: DeserializeOwned>(&self) -> Result<Option<P>, ApiError> {
         self.cursor.as_deref().map(|text| cursor::read(&self.digest, text)).transpose()
     }
 
-    /// The same, as the store takes it.
+    /// Returns the query as the store takes it.
     pub fn wanted(&self) -> Result<Wanted, ApiError> {
         Ok(Wanted { direction: self.direction, limit: self.limit, after: self.after::<Position>()? })
     }
@@ -122,14 +118,14 @@ impl ListQuery {
 pub struct Part<R, P> {
     /// The rows.
     pub rows: Vec<R>,
-    /// Where the list goes on.
+    /// Where the next part begins.
     pub next: Option<P>,
     /// How many items of this part can't be read and were passed over.
     pub unreadable: usize,
 }
 
 impl<R> Part<R, Position> {
-    /// A page of the store, each row as `view` shows it.
+    /// Shows a page of the store, each row by `view`.
     pub fn of<'page, T>(page: &'page Page<T>, view: impl Fn(&'page T) -> R) -> Self {
         Self { rows: page.rows.iter().map(view).collect(), next: page.next.clone(), unreadable: page.unreadable }
     }
@@ -157,7 +153,7 @@ impl<R: Serialize> Serialize for ListView<R> {
     }
 }
 
-/// A span as part of a query's name.
+/// Returns a span as part of a query's name.
 pub fn span_text(span: Span) -> String {
     let text = |at: Option<Timestamp>| at.map_or_else(String::new, |at| at.to_string());
     format!("{}/{}", text(span.from), text(span.to))

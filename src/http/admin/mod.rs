@@ -1,7 +1,6 @@
 //! The organisers' API. Who may call comes first (401, 403), then the shape of ids, query and body (400, 413, 415),
 //! then what is asked for (404 and the rest).
 
-mod csv;
 pub mod cursor;
 pub(super) mod deliveries;
 pub(super) mod events;
@@ -14,14 +13,25 @@ pub(super) mod stats;
 pub(super) mod users;
 mod view;
 
+use actix_web::{
+    HttpResponse,
+    http::{StatusCode, header},
+};
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::domain::time::Timestamp;
 use crate::line::flex::{Fault, Template};
 use crate::store::items;
 
 use super::problem::ApiError;
 
-/// The message as it is stored: one that LINE takes, whatever the names are, and that the table keeps.
+/// Answers with a setting as JSON, and its version as `ETag`.
+fn setting(status: StatusCode, view: &impl Serialize, version: Timestamp) -> HttpResponse {
+    HttpResponse::build(status).insert_header((header::ETAG, format!("\"{version}\""))).json(view)
+}
+
+/// Returns the message as it is stored: one that LINE takes, whatever the names are, and that the table keeps.
 fn checked_message(attribute: &'static str, message: Value) -> Result<Value, ApiError> {
     let message = Template::parse(message).map_err(ApiError::FlexInvalid)?.into_message();
     items::storable(attribute, &message)?;

@@ -1,4 +1,4 @@
-//! What organisers are shown of each notice: one word for what became of it, and what there is to say about that.
+//! What organisers are shown of each notice: one word for what became of it, and what is known about that.
 
 use serde::Serialize;
 
@@ -15,17 +15,17 @@ use super::view::ErrorView;
 #[serde(rename_all = "camelCase")]
 pub struct NoticeLineView<'a> {
     #[serde(flatten)]
-    fact: CallerView<'a>,
+    fact: SourceView<'a>,
     called_at: Timestamp,
     state: &'static str,
     #[serde(flatten)]
     about: AboutView<'a>,
 }
 
-/// The fact that calls for it, by its key.
+/// The fact from which it follows, by its key.
 #[derive(Debug, Serialize)]
 #[serde(tag = "entityType", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
-enum CallerView<'a> {
+enum SourceView<'a> {
     /// The completed card.
     Completed,
     /// A resend.
@@ -39,7 +39,7 @@ enum CallerView<'a> {
     UserStamp { stamp_id: &'a str },
 }
 
-/// What there is to say about its state, by the names that the facts have for it.
+/// What is known about its state, by the names that the facts have for it.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AboutView<'a> {
@@ -62,14 +62,14 @@ struct AboutView<'a> {
 }
 
 impl<'a> NoticeLineView<'a> {
-    /// A notice, folded.
+    /// Shows a notice, folded.
     pub fn of(line: &'a NoticeLine<'a>) -> Self {
         let fact = match &line.key {
-            NoticeKey::Completed => CallerView::Completed,
+            NoticeKey::Completed => SourceView::Completed,
             NoticeKey::Resend { stamp_id, number } => {
-                CallerView::Resend { stamp_id: stamp_id.as_str(), number: *number, requested_by: line.requested_by }
+                SourceView::Resend { stamp_id: stamp_id.as_str(), number: *number, requested_by: line.requested_by }
             }
-            NoticeKey::Stamp(stamp_id) => CallerView::UserStamp { stamp_id: stamp_id.as_str() },
+            NoticeKey::Stamp(stamp_id) => SourceView::UserStamp { stamp_id: stamp_id.as_str() },
         };
         Self { fact, called_at: line.called_at, state: line.state.as_str(), about: AboutView::of(&line.state) }
     }

@@ -44,7 +44,7 @@ pub enum Present {
 }
 
 impl Preconditions {
-    /// Whether they hold for what is stored.
+    /// Checks whether they hold for what is stored.
     pub fn check(&self, present: Present) -> Result<(), ApiError> {
         let version = if let Present::Version(version) = present { Some(version.to_string()) } else { None };
         let stored = |tag: &Tag| Some(&tag.text) == version.as_ref();
@@ -75,7 +75,7 @@ impl FromRequest for Preconditions {
     }
 }
 
-/// The tags of a header, which may come in several lines.
+/// Returns the tags of a header, which may come in several lines.
 fn tags(req: &HttpRequest, name: &HeaderName, shown: &str) -> Result<Option<Tags>, ApiError> {
     let lines: Option<Vec<&str>> = req.headers().get_all(name).map(|line| line.to_str().ok()).collect();
     match lines {

@@ -1,4 +1,4 @@
-//! Changing a setting: read, check the preconditions, change, write on condition that nobody else did meanwhile.
+//! Changing a setting: read, check the preconditions, change, write on condition that no other writer did meanwhile.
 
 use actix_web::http::StatusCode;
 
@@ -27,13 +27,13 @@ pub trait Setting {
     /// What can be read of an item that can't be read whole.
     type Remains;
 
-    /// Its version.
+    /// Returns its version.
     fn version(value: &Self::Value) -> Timestamp;
 
-    /// What is stored now.
+    /// Reads what is stored now.
     async fn read(&self) -> Result<Stored<Self::Value, Self::Remains>, ApiError>;
 
-    /// What it becomes: made new, changed one version on, or mended.
+    /// Returns what it becomes: made new, changed one version on, or mended.
     async fn next(&self, old: &Stored<Self::Value, Self::Remains>) -> Result<Self::Value, ApiError>;
 
     /// Stores it, if the table still holds what is expected.
@@ -42,7 +42,7 @@ pub trait Setting {
 
 /// Changes a setting: 201 if it was made, 200 if it was there, and what is stored now.
 ///
-/// A write that lost a race is decided anew on what stands now: the preconditions are checked again (`If-Match` with a
+/// A write that lost a race is decided anew on what is stored now: the preconditions are checked again (`If-Match` with a
 /// version then fails), and the change is laid over it.
 ///
 /// # Errors
@@ -74,7 +74,7 @@ mod tests {
     use actix_web::{FromRequest as _, test::TestRequest};
     use std::cell::Cell;
 
-    /// A counter that somebody else changes just before each of our first `rivals` writes.
+    /// A counter that another writer changes just before each of our first `rivals` writes.
     struct Counter {
         stored: Cell<Option<i64>>,
         rivals: Cell<usize>,

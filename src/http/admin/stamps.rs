@@ -1,4 +1,4 @@
-//! Stamp masters, as organisers read and change them, and who holds a stamp.
+//! Stamp masters, as organisers read and change them, and the participants who have a stamp.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -8,14 +8,14 @@ use actix_web::{
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
-    event::{EventNames, Name},
+    event::EventNames,
     ids::{EventId, StampId},
     json::Plain,
+    setting::Name,
     stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
     time::Timestamp,
 };
 use crate::http::{
-    answer,
     app::App,
     auth::{Admin, Viewer},
     body::{Body, Input, present},
@@ -33,6 +33,7 @@ use super::{
     precondition::Preconditions,
     refuse_names,
     replace::{Setting, replace},
+    setting,
     view::{HolderView, StampMasterView},
 };
 
@@ -61,7 +62,7 @@ impl Input for StampMasterInput {
 }
 
 impl StampMasterInput {
-    /// The change it asks for, if LINE would take its message.
+    /// Returns the change it asks for, if LINE would take its message.
     fn change(self, event_id: &EventId, stamp_id: &StampId) -> Result<StampMasterChange, ApiError> {
         if self.event_id.is_some_and(|id| id != *event_id) {
             return Err(ApiError::InvalidRequest("eventId: must be the one in the path".to_owned()));
@@ -100,7 +101,7 @@ pub async fn list(
     query.answer("stamps", Part { rows, next, unreadable })
 }
 
-/// The part of a list after a place. Masters are few and read whole; it is only the answer that has pages.
+/// Returns the part of a list after a place, and where the next one begins. Masters are few and read whole; it is only the answer that has pages.
 fn page<'a>(
     masters: &'a [StampMaster],
     direction: Direction,
@@ -123,10 +124,10 @@ fn page<'a>(
 pub async fn show(_viewer: Viewer, app: Data<App>, path: Path<(EventId, StampId)>) -> Result<HttpResponse, ApiError> {
     let (event_id, stamp_id) = path.into_inner();
     let master = stored(&app, &event_id, &stamp_id).await?;
-    Ok(answer::setting(StatusCode::OK, &StampMasterView::of(&master), master.updated_at))
+    Ok(setting(StatusCode::OK, &StampMasterView::of(&master), master.updated_at))
 }
 
-/// The master, or which of event and stamp isn't there.
+/// Returns the master, or refuses with which of event and stamp isn't there.
 async fn stored(app: &App, event_id: &EventId, stamp_id: &StampId) -> Result<StampMaster, ApiError> {
     app.stored_event(event_id).await?;
     app.store.master(event_id, stamp_id).await?.ok_or(ApiError::StampNotFound)
@@ -143,15 +144,15 @@ pub async fn put(
     let (event_id, stamp_id) = path.into_inner();
     let change = input.0.change(&event_id, &stamp_id)?;
     let (event, now) = (app.store.stored_event(&event_id).await?, app.clock.now());
-    // An event that can't be read stops no change of its stamps.
+    // An event that can't be read prevents no change of its stamps.
     let event = event.names().ok_or(ApiError::EventNotFound)?;
-    let setting = ChangedMaster { app: &app, event, event_id: &event_id, stamp_id: &stamp_id, change, now };
-    let (status, master) = replace(&setting, &preconditions).await?;
+    let changed = ChangedMaster { app: &app, event, event_id: &event_id, stamp_id: &stamp_id, change, now };
+    let (status, master) = replace(&changed, &preconditions).await?;
     app.rallies.forget(&event_id);
-    Ok(answer::setting(status, &StampMasterView::of(&master), master.updated_at))
+    Ok(setting(status, &StampMasterView::of(&master), master.updated_at))
 }
 
-/// A stamp's name and order are part of its own message, and of the event's for a completed card.
+/// Refuses a message that LINE would: a stamp's name and order are part of its own message, and of the event's for a completed card.
 fn refuse_broken_messages(event: EventNames<'_>, old: Option<&StampMaster>, new: &StampMaster) -> Result<(), ApiError> {
     let is_renamed = old.is_none_or(|old| old.name != new.name || old.order != new.order);
     if is_renamed || old.is_some_and(|old| old.flex_message_content != new.flex_message_content) {
@@ -185,13 +186,7 @@ impl Setting for ChangedMaster<'_> {
     }
 
     async fn next(&self, old: &Stored<StampMaster, StampMasterRemains>) -> Result<StampMaster, ApiError> {
-        let (change, now) = (self.change.clone(), self.now);
-        let (event_id, stamp_id) = (self.event_id.clone(), self.stamp_id.clone());
-        let new = match old {
-            Stored::Absent => change.create(event_id, stamp_id, now)?,
-            Stored::Readable(old) => change.apply(&old.setting, now),
-            Stored::Unreadable(remains) => remains.parts.clone().mend(change, event_id, stamp_id, now)?,
-        };
+        let new = old.changed(self.change.clone(), self.event_id, self.stamp_id, self.now)?;
         refuse_broken_messages(self.event, old.readable(), &new)?;
         Ok(new)
     }
@@ -201,7 +196,7 @@ impl Setting for ChangedMaster<'_> {
     }
 }
 
-/// `GET …/{eventId}/stamps/{stampId}/holders`: who holds the stamp, by time.
+/// `GET …/{eventId}/stamps/{stampId}/holders`: the participants who have the stamp, by time.
 pub async fn holders(
     _viewer: Viewer,
     req: HttpRequest,
@@ -213,7 +208,7 @@ pub async fn holders(
     let query = ListQuery::read(&parameters, &["holders", event_id.as_str(), stamp_id.as_str()])?;
     let wanted = query.wanted()?;
     let event = app.stored_event(&event_id).await?;
-    // Who holds a stamp is known also where the stamp itself can't be read.
+    // Its holders are known also where the stamp itself can't be read.
     if let Stored::Absent = app.store.stored_master(&event_id, &stamp_id).await? {
         return Err(ApiError::StampNotFound);
     }

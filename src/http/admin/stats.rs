@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use actix_web::{
     HttpResponse,
-    http::StatusCode,
     web::{Data, Path},
 };
 use serde::Serialize;
@@ -13,7 +12,7 @@ use crate::domain::{
     counts::{self, Counts, Hour},
     ids::EventId,
 };
-use crate::http::{answer, app::App, auth::Viewer, problem::ApiError};
+use crate::http::{app::App, auth::Viewer, problem::ApiError};
 use crate::store::counts::Tallied;
 
 /// `GET …/{eventId}/stats`: registrations, stamps, completed cards; in all, and by hour of the event's zone.
@@ -27,7 +26,7 @@ pub async fn show(_viewer: Viewer, app: Data<App>, event_id: Path<EventId>) -> R
         hours: hours.iter().filter(|(_, counts)| !counts.is_zero()).map(HourView::of).collect(),
         incomplete: (!unreadable.is_empty()).then_some(true),
     };
-    Ok(answer::json(StatusCode::OK, &view))
+    Ok(HttpResponse::Ok().json(view))
 }
 
 #[derive(Debug, Serialize)]

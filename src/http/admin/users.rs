@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::{StatusCode, header},
+    http::header,
     web::{Data, Path},
 };
 use futures_util::try_join;
@@ -15,10 +15,9 @@ use crate::domain::{
     delivery_state,
     ids::{EventId, LineUserId},
 };
-use crate::http::{answer, app::App, asked_by::own_name, auth::Viewer, participant::CardView, problem::ApiError};
+use crate::http::{app::App, auth::Viewer, csv as file, participant::CardView, problem::ApiError, request_id::own_id};
 
 use super::{
-    csv,
     list::{ListQuery, Parameters, Part, span_text},
     notice_view::NoticeLineView,
     view::{FactView, FriendshipView, UserView},
@@ -50,12 +49,12 @@ pub async fn csv(
     let direction = parameters.direction()?;
     let event = app.stored_event(&event_id).await?;
     let span = parameters.span(event.time_zone)?;
-    let file = csv::stream(app.store.all_users(&event, span, direction), own_name(&req)).await?;
+    let body = file::body(app.store.all_users(&event, span, direction), own_id(&req)).await?;
     let filename = format!("attachment; filename=\"{event_id}-users.csv\"");
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
         .insert_header((header::CONTENT_DISPOSITION, filename))
-        .streaming(file))
+        .streaming(body))
 }
 
 /// Everything about one participant.
@@ -71,8 +70,8 @@ struct ParticipantView<'a> {
     unreadable: Option<NonZeroUsize>,
 }
 
-/// `GET …/{eventId}/users/{lineUserId}`: their facts, their card, what became of each notice, and whether they follow
-/// the account, if known.
+/// `GET …/{eventId}/users/{lineUserId}`: the participant's facts and card, what became of each notice, and whether they
+/// follow the account, if known.
 pub async fn show(
     _viewer: Viewer,
     app: Data<App>,
@@ -97,5 +96,5 @@ pub async fn show(
         friendship: friendships.last().map(FriendshipView::of),
         unreadable: NonZeroUsize::new(facts.unreadable.len()),
     };
-    Ok(answer::json(StatusCode::OK, &view))
+    Ok(HttpResponse::Ok().json(view))
 }

@@ -33,7 +33,7 @@ pub struct EventView<'a> {
 }
 
 impl<'a> EventView<'a> {
-    /// An event.
+    /// Shows an event.
     pub fn of(event: &'a Event) -> Self {
         Self {
             event_id: event.event_id.as_str(),
@@ -65,7 +65,7 @@ pub struct StampMasterView<'a> {
 }
 
 impl<'a> StampMasterView<'a> {
-    /// A stamp master.
+    /// Shows a stamp master.
     pub fn of(master: &'a StampMaster) -> Self {
         Self {
             event_id: master.event_id.as_str(),
@@ -92,7 +92,7 @@ pub struct UserView<'a> {
 }
 
 impl<'a> UserView<'a> {
-    /// A registration.
+    /// Shows a registration.
     pub fn of(user: &'a User) -> Self {
         Self {
             event_id: user.event_id.as_str(),
@@ -104,7 +104,7 @@ impl<'a> UserView<'a> {
     }
 }
 
-/// Who holds a stamp, since when.
+/// A participant who has a stamp, and since when.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HolderView<'a> {
@@ -113,7 +113,7 @@ pub struct HolderView<'a> {
 }
 
 impl<'a> HolderView<'a> {
-    /// A holder.
+    /// Shows a holder.
     pub fn of(holder: &'a Holder) -> Self {
         Self { line_user_id: holder.line_user_id.as_str(), acquired_at: holder.acquired_at }
     }
@@ -128,7 +128,7 @@ pub struct FriendshipView {
 }
 
 impl FriendshipView {
-    /// The newest one.
+    /// Shows the newest one.
     pub fn of(friendship: &Friendship) -> Self {
         Self { following: friendship.following, occurred_at: friendship.occurred_at }
     }
@@ -147,7 +147,7 @@ pub enum FactView<'a> {
         #[serde(flatten)]
         notice: NoticeView<'a>,
     },
-    /// A notice was asked for again.
+    /// A notice was ordered again.
     Resend {
         event_id: &'a str,
         line_user_id: &'a str,
@@ -174,7 +174,7 @@ pub enum FactView<'a> {
 }
 
 impl<'a> FactView<'a> {
-    /// A fact.
+    /// Shows a fact.
     pub fn of(fact: &'a Fact) -> Self {
         let (event_id, line_user_id) = (fact.event_id().as_str(), fact.line_user_id().as_str());
         match fact {
@@ -229,7 +229,7 @@ pub struct NoticeView<'a> {
     notice_tried_at: Option<Timestamp>,
 }
 
-/// What LINE said when it refused.
+/// LINE's refusal of a push.
 #[derive(Debug, Serialize)]
 pub struct ErrorView<'a> {
     status: u16,
@@ -238,7 +238,7 @@ pub struct ErrorView<'a> {
 }
 
 impl<'a> ErrorView<'a> {
-    /// LINE's refusal, or ours.
+    /// Shows LINE's refusal, or ours.
     pub fn of(refused: &'a PushRefused) -> Self {
         Self { status: refused.status, message: &refused.message, at: refused.at }
     }

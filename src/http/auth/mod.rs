@@ -1,5 +1,5 @@
-//! Who is asking, as argument types: a handler that takes an [`Admin`] can't be reached by anybody else, and a
-//! [`Participant`] exists only after a verified token.
+//! Who calls, as types: a handler that takes an [`Admin`] can't be reached by any other caller, and a [`Participant`]
+//! exists only after a verified token.
 
 mod grammar;
 mod organiser;
@@ -8,7 +8,7 @@ mod participant;
 pub use grammar::token_name;
 pub use organiser::{Admin, AdminToken, AdminTokens, Events, Operator, Role, Viewer};
 pub use participant::Participant;
-pub(super) use participant::count_from_nothing;
+pub(super) use participant::{count_from_nothing, id_token};
 
 use actix_web::{HttpRequest, http::header};
 

@@ -1,4 +1,4 @@
-//! Organisers: whoever brings a configured admin token of a sufficient role, for the event in the path.
+//! Organisers: callers with a configured admin token of a sufficient role, for the event in the path.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::domain::ids::EventId;
-use crate::http::{app::App, problem::ApiError};
+use crate::http::problem::ApiError;
 
 use super::{Credentials, grammar};
 
@@ -41,7 +41,7 @@ pub enum Events {
 }
 
 impl Events {
-    /// Whether an event is one of them.
+    /// Returns whether an event is one of them.
     #[must_use]
     pub fn contain(&self, event_id: &EventId) -> bool {
         match self {
@@ -79,13 +79,13 @@ impl fmt::Debug for AdminToken {
 pub struct AdminTokens(Vec<Arc<AdminToken>>);
 
 impl AdminTokens {
-    /// These tokens, and no others.
+    /// Takes these tokens, and no others.
     #[must_use]
     pub fn new(tokens: Vec<AdminToken>) -> Self {
         Self(tokens.into_iter().map(Arc::new).collect())
     }
 
-    /// The configured token that this text is. Compares with every one in constant time: how long it takes tells
+    /// Returns the configured token that this text is. Compares with every one in constant time: how long it takes shows
     /// neither whether one fits nor which.
     fn find(&self, token: &str) -> Option<&Arc<AdminToken>> {
         let presented = Sha256::digest(token.as_bytes());
@@ -112,13 +112,13 @@ pub type Operator = Organiser<role::Operator>;
 pub type Admin = Organiser<role::Admin>;
 
 impl<R> Organiser<R> {
-    /// The name of their token.
+    /// Returns the name of their token.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.token.name
     }
 
-    /// Whether their token is for this event; of the event in the path it is.
+    /// Returns whether their token is for this event; of the event in the path it is.
     #[must_use]
     pub fn may_see(&self, event_id: &EventId) -> bool {
         self.token.events.contain(event_id)
@@ -135,7 +135,7 @@ impl<R: role::AtLeast> FromRequest for Organiser<R> {
 }
 
 fn admit(req: &HttpRequest, least: Role) -> Result<Arc<AdminToken>, ApiError> {
-    let tokens = req.app_data::<Data<App>>().map(|app| &app.admin_tokens);
+    let tokens = req.app_data::<Data<AdminTokens>>();
     let token = match Credentials::of(req) {
         Credentials::Bearer(text) => tokens.and_then(|tokens| tokens.find(text)),
         Credentials::Nothing | Credentials::Unusable => None,
@@ -148,7 +148,7 @@ fn admit(req: &HttpRequest, least: Role) -> Result<Arc<AdminToken>, ApiError> {
         Some(Ok(event_id)) if !token.events.contain(&event_id) => {
             Err(ApiError::Forbidden("this token is not for this event"))
         }
-        // A malformed id belongs to no event: the path says so next.
+        // A malformed id belongs to no event: the path is refused for it next.
         Some(Ok(_) | Err(_)) | None => Ok(Arc::clone(token)),
     }
 }

@@ -1,54 +1,36 @@
-//! The participant: whoever a verified LIFF ID token names.
+//! The participant, whom a verified LIFF ID token names.
 
 use actix_web::HttpRequest;
 
-use crate::domain::{
-    event::Event,
-    ids::{LineUserId, RequestId},
-    stamp::Claim,
-};
-use crate::http::{app::App, problem::ApiError};
-use crate::line::id_token::{Flaw, TokenError};
+use crate::domain::ids::LineUserId;
+use crate::http::problem::ApiError;
+use crate::line::id_token::{Flaw, LoginChannels, TokenError, TokenVerifier};
 
 use super::Credentials;
 
-/// Somebody whose ID token was verified for one event. There is no other way to make one: an identity never comes
+/// A participant whose ID token was verified for one event. There is no other way to make one: an identity never comes
 /// from a body, a query or another header.
 #[derive(Debug)]
 pub struct Participant {
-    line_user_id: LineUserId,
+    /// Who it is.
+    pub(in crate::http) line_user_id: LineUserId,
 }
 
 impl Participant {
-    /// Verifies the request's ID token against the login channels of the event's own channel.
-    pub async fn verified(req: &HttpRequest, app: &App, event: &Event) -> Result<Self, ApiError> {
-        let token = match Credentials::of(req) {
-            Credentials::Bearer(token) => token,
-            Credentials::Nothing => return Err(ApiError::TokenMissing),
-            Credentials::Unusable => return Err(ApiError::TokenInvalid),
-        };
-        let channel = app.channels.get(&event.channel).ok_or_else(|| unconfigured(event))?;
-        let line_user_id = app.verifier.verify(token, &channel.login).await.inspect_err(count)?;
+    /// Verifies an ID token against login channels.
+    pub async fn verified(token: &str, verifier: &TokenVerifier, login: &LoginChannels) -> Result<Self, ApiError> {
+        let line_user_id = verifier.verify(token, login).await.inspect_err(count)?;
         Ok(Self { line_user_id })
-    }
-
-    /// Who it is.
-    #[must_use]
-    pub fn line_user_id(&self) -> &LineUserId {
-        &self.line_user_id
-    }
-
-    /// Asks for a stamp in their own name.
-    #[must_use]
-    pub fn claims(self, request_id: RequestId) -> Claim {
-        Claim { line_user_id: self.line_user_id, request_id }
     }
 }
 
-/// Our trouble, not the participant's: the event names a channel that this server isn't configured for.
-fn unconfigured(event: &Event) -> ApiError {
-    let (event_id, channel) = (&event.event_id, &event.channel);
-    ApiError::Internal(format!("event {event_id} lives on channel {channel}, which is not configured").into())
+/// Returns the ID token that a request brings.
+pub(in crate::http) fn id_token(req: &HttpRequest) -> Result<&str, ApiError> {
+    match Credentials::of(req) {
+        Credentials::Bearer(token) => Ok(token),
+        Credentials::Nothing => Err(ApiError::TokenMissing),
+        Credentials::Unusable => Err(ApiError::TokenInvalid),
+    }
 }
 
 const EXPIRED: &str = "expired";
@@ -63,7 +45,7 @@ fn count(error: &TokenError) {
     .increment(1);
 }
 
-/// Every reason, none so far: who watches for growth must see where it begins.
+/// Sets the counter of every reason to zero, so that its first increase can be seen.
 pub(in crate::http) fn count_from_nothing() {
     let reasons = Flaw::ALL.into_iter().map(Flaw::as_str).chain([EXPIRED, UNAVAILABLE]);
     reasons.for_each(|reason| refused(reason).increment(0));

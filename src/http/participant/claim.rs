@@ -3,12 +3,13 @@
 use actix_web::http::StatusCode;
 
 use crate::domain::{
+    claim::{self, Claim},
     event::Event,
     fact::{Acquisition, FactKey, Facts, User, UserStamp},
     ids::{LineUserId, RequestId, StampId},
-    stamp::{Claim, StampMaster},
+    stamp::StampMaster,
 };
-use crate::http::{answer, app::App, problem::ApiError};
+use crate::http::{app::App, problem::ApiError};
 use crate::store::{StoreError, participants::Recorded};
 
 /// A participant's acquisition of a stamp, as the store found or wrote it.
@@ -27,7 +28,7 @@ impl Found {
         Self::Stamp(Box::new(stamp))
     }
 
-    /// What a card shows of it.
+    /// Returns what a card shows of it.
     pub(super) fn acquisition(&self) -> Acquisition<'_> {
         match self {
             Self::Nothing => Acquisition::None,
@@ -38,16 +39,24 @@ impl Found {
         }
     }
 
-    /// 201 if this request acquired it, else 200.
+    /// Returns 201 if this request acquired it, else 200.
     pub(super) fn status(&self) -> StatusCode {
         match self {
-            Self::Stamp(stamp) => answer::status(stamp),
+            Self::Stamp(stamp) => status(stamp),
             Self::Nothing | Self::Unreadable => StatusCode::OK,
         }
     }
 }
 
-/// A stamp that was looked up. An item that can't be read is in the way of a second acquisition all the same.
+/// Returns 201 for what this request wrote, 200 for what was written before.
+pub(super) fn status<T>(recorded: &Recorded<T>) -> StatusCode {
+    match recorded {
+        Recorded::Before(_) => StatusCode::OK,
+        Recorded::Now(_) => StatusCode::CREATED,
+    }
+}
+
+/// Returns what was found of a stamp. An item that can't be read is in the way of a second acquisition all the same.
 pub(super) fn found(looked_up: Result<Option<UserStamp>, StoreError>) -> Result<Found, ApiError> {
     match looked_up {
         Ok(stamp) => Ok(stamp.map_or(Found::Nothing, |stamp| Found::of(Recorded::Before(stamp)))),
@@ -56,7 +65,7 @@ pub(super) fn found(looked_up: Result<Option<UserStamp>, StoreError>) -> Result<
     }
 }
 
-/// The registration among a participant's facts. One that can't be read is our trouble, and not "not registered".
+/// Returns the registration among a participant's facts. One that can't be read is our fault, and not "not registered".
 pub(super) fn registered(facts: &Facts) -> Result<&User, ApiError> {
     match &facts.user {
         Some(user) => Ok(user),
@@ -67,12 +76,12 @@ pub(super) fn registered(facts: &Facts) -> Result<&User, ApiError> {
     }
 }
 
-/// A stamp that can't be read is our trouble. What is wrong with it was reported when it was read.
+/// Returns our own failure: the stamp can't be read. What is wrong with it was reported when it was read.
 pub(super) fn unreadable_stamp() -> ApiError {
     ApiError::Internal("the stamp can't be read".into())
 }
 
-/// Registers if needed: 1 Query, and 1 Put the first time. Gives all facts as the Query found them, and the USER.
+/// Registers if needed: 1 Query, and 1 Put the first time. Returns all facts as the Query found them, and the USER.
 pub(super) async fn register(
     app: &App,
     event: &Event,
@@ -84,9 +93,7 @@ pub(super) async fn register(
         Some(user) if user.request_id.as_ref() == Some(&request_id) => Recorded::Now(user),
         Some(user) => Recorded::Before(user),
         None => {
-            let now = app.clock.now();
-            event.admits_registration(now)?;
-            let user = User::registers(event.event_id.clone(), who.clone(), request_id, now);
+            let user = claim::register(event, who.clone(), request_id, app.clock.now())?;
             app.store.register(&user, event.index_shards).await?
         }
     };
@@ -95,9 +102,9 @@ pub(super) async fn register(
 }
 
 /// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 `GetItem` before a
-/// refusal. Registering comes first, so there is no stamp without a USER; a refused claim registers nobody.
+/// refusal. Registering comes first, so there is no stamp without a USER; a refused claim doesn't register.
 pub(super) async fn claim(app: &App, event: &Event, master: &StampMaster, claim: &Claim) -> Result<Found, ApiError> {
-    match master.decide(event, claim, app.clock.now()) {
+    match claim.decide(event, master, app.clock.now()) {
         Ok(stamp) => {
             ensure_registered(app, event, claim, &stamp).await?;
             match app.store.acquire(&stamp, event.index_shards).await {
@@ -116,7 +123,7 @@ async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &User
     if !app.known.contain(event_id, who, uptime) {
         let user = User::registers(event_id.clone(), who.clone(), claim.request_id.clone(), stamp.acquired_at);
         match app.store.register(&user, event.index_shards).await {
-            // There is a USER: that is all a stamp needs.
+            // A USER exists: that is all a stamp needs.
             Ok(_) | Err(StoreError::Unreadable(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -125,7 +132,7 @@ async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &User
     Ok(())
 }
 
-/// Acquired wins: a participant who has the stamp is answered so, whatever would refuse a new claim.
+/// Returns the stamp if the participant has it: an acquired stamp is answered as such, whatever would refuse a new claim.
 pub(super) async fn acquired_before(
     app: &App,
     event: &Event,

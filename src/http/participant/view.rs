@@ -17,7 +17,7 @@ use crate::domain::{
 pub struct CardView<'a> {
     event_id: &'a str,
     line_user_id: &'a str,
-    /// When they registered; missing only to organisers, of somebody who has facts and no registration.
+    /// When they registered; missing only to organisers, of a participant who has facts and no registration.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<Timestamp>,
     stamps: Vec<StampView<'a>>,
@@ -27,12 +27,12 @@ pub struct CardView<'a> {
 }
 
 impl<'a> CardView<'a> {
-    /// The card of a registered participant.
+    /// Shows the card of a registered participant.
     pub fn of(user: &'a User, card: &'a StampCard<'a>) -> Self {
         Self::seen_by_organiser(&user.event_id, &user.line_user_id, Some(user), card)
     }
 
-    /// The card of anybody with facts.
+    /// Shows the card of any participant with facts.
     pub fn seen_by_organiser(
         event_id: &'a EventId,
         line_user_id: &'a LineUserId,
@@ -71,7 +71,7 @@ pub struct StampView<'a> {
 }
 
 impl<'a> StampView<'a> {
-    /// A stamp, and its acquisition if it happened.
+    /// Shows a stamp, and its acquisition if it happened.
     pub fn of(master: &'a StampMaster, acquisition: Acquisition<'_>) -> Self {
         Self::showing(&master.stamp_id, master.name.as_str(), master.order.number(), acquisition)
     }
@@ -93,7 +93,7 @@ impl<'a> StampView<'a> {
         }
     }
 
-    /// An acquired stamp of which nothing but its id can be read: it has that for a name, and the last place.
+    /// Shows an acquired stamp of which nothing but its id can be read: that is its name, and its place is the last.
     pub fn without_master(stamp_id: &'a StampId, acquisition: Acquisition<'_>) -> Self {
         Self::showing(stamp_id, stamp_id.as_str(), LAST_PLACE, acquisition)
     }
@@ -103,7 +103,7 @@ impl<'a> StampView<'a> {
     }
 }
 
-/// The stamps of an event, for whoever is not registered yet.
+/// The stamps of an event, for callers without a token.
 #[derive(Debug, Serialize)]
 pub struct PublicStampsView<'a> {
     pub stamps: Vec<PublicStampView<'a>>,
@@ -119,7 +119,7 @@ pub struct PublicStampView<'a> {
 }
 
 impl<'a> PublicStampView<'a> {
-    /// A stamp master.
+    /// Shows a stamp master.
     pub fn of(master: &'a StampMaster) -> Self {
         Self { stamp_id: master.stamp_id.as_str(), name: master.name.as_str(), order: master.order.number() }
     }

@@ -1,4 +1,4 @@
-//! The errors of other rooms, sorted into ours.
+//! The errors of other rooms as ours.
 
 use crate::domain::{Malformed, resend::ResendRefusal};
 use crate::line::id_token::TokenError;
@@ -10,7 +10,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Broken(_) | StoreError::Unreadable(_) => Self::Internal(error.into()),
-            // Somebody else was faster in a place where that isn't expected: the same request again will do.
+            // Another writer was faster where that isn't expected: the same request again will do.
             StoreError::Conflict(_) | StoreError::Unavailable(_) => Self::StoreUnavailable(error.into()),
         }
     }
@@ -19,9 +19,9 @@ impl From<StoreError> for ApiError {
 impl From<ResendRefusal> for ApiError {
     fn from(refusal: ResendRefusal) -> Self {
         match refusal {
-            ResendRefusal::NotHeld => Self::DeliveryNotFound,
-            // No waiting helps, so it is none of the conflicts.
-            ResendRefusal::NumbersUsedUp => Self::InvalidRequest(refusal.to_string()),
+            ResendRefusal::NotAcquired => Self::DeliveryNotFound,
+            // Waiting doesn't help, so these are none of the conflicts.
+            ResendRefusal::NumbersUsedUp | ResendRefusal::OtherState => Self::InvalidRequest(refusal.to_string()),
             ResendRefusal::Pending => Self::ResendPending,
         }
     }

@@ -10,7 +10,7 @@ async fn an_unknown_path_is_a_problem() {
 }
 
 #[actix_web::test]
-async fn an_undeclared_method_is_told_which_ones_there_are() {
+async fn an_undeclared_method_is_answered_with_the_declared_ones() {
     let answer = assert_refused(request("DELETE", "/api/events/spring/me"), 405, "method_not_allowed").await;
     assert_eq!(answer.header("allow"), Some("GET, HEAD, PUT"));
     assert_refused(request("GET", "/webhook/main"), 405, "method_not_allowed").await;
@@ -66,11 +66,11 @@ async fn an_idempotency_key_is_one_and_visible() {
 }
 
 #[actix_web::test]
-async fn a_store_out_of_reach_is_told_to_be_asked_again() {
+async fn a_store_out_of_reach_is_answered_with_retry_after() {
     for path in ["/api/events/spring/me", "/api/events/spring/stamps", "/readyz"] {
         let answer = assert_refused(request("GET", path), 503, "store_unavailable").await;
         assert!(answer.header("retry-after").is_some());
-        assert!(!answer.json().to_string().contains("127.0.0.1"), "nothing about the inside is told");
+        assert!(!answer.json().to_string().contains("127.0.0.1"), "no detail of the cause");
     }
 }
 

@@ -64,7 +64,7 @@ async fn what_a_setting_can_not_be_is_refused_by_name() {
 }
 
 #[actix_web::test]
-async fn a_message_that_line_would_refuse_is_told_its_faults() {
+async fn a_message_that_line_would_refuse_is_answered_with_its_faults() {
     let path = "/admin/api/events/spring/stamps/001";
     let answer =
         assert_refused(by("agency", json("PUT", path, r#"{"flexMessageContent":null}"#)), 422, "flex_invalid").await;

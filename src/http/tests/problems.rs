@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use actix_web::ResponseError as _;
 use serde_json::Value;
 
-use crate::domain::{resend::ResendRefusal, stamp::Refusal};
+use crate::domain::{claim::Refusal, resend::ResendRefusal};
 use crate::http::{ops::OPENAPI, problem::ApiError};
 
 fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
@@ -52,7 +52,7 @@ fn every_failure_has_its_status_and_code() {
 #[test]
 fn what_a_resend_is_refused_for_has_its_code() {
     for (refusal, code) in [
-        (ResendRefusal::NotHeld, "delivery_not_found"),
+        (ResendRefusal::NotAcquired, "delivery_not_found"),
         (ResendRefusal::NumbersUsedUp, "invalid_request"),
         (ResendRefusal::Pending, "resend_pending"),
     ] {
@@ -61,7 +61,7 @@ fn what_a_resend_is_refused_for_has_its_code() {
 }
 
 #[test]
-fn a_refusal_to_say_who_you_are_tells_how_and_a_pause_tells_how_long() {
+fn a_401_says_how_to_authenticate_and_a_503_when_to_come_back() {
     for (status, code, error) in one_of_each() {
         let headers = error.error_response().headers().clone();
         assert_eq!(headers.contains_key("www-authenticate"), status == 401, "{code}");
@@ -71,7 +71,7 @@ fn a_refusal_to_say_who_you_are_tells_how_and_a_pause_tells_how_long() {
 }
 
 #[test]
-fn a_failure_on_our_side_tells_nothing_of_the_inside() {
+fn a_5xx_carries_no_detail_of_its_cause() {
     for (status, code, error) in one_of_each() {
         assert_eq!(status >= 500, !error.to_string().contains("why") && has_source(&error), "{code}: {error}");
     }

@@ -12,10 +12,7 @@ use super::{
     placeholder::mentions_any,
     template::Template,
 };
-use crate::domain::{
-    event::{EventNames, Name},
-    stamp::StampMaster,
-};
+use crate::domain::{event::EventNames, setting::Name, stamp::StampMaster};
 
 /// More stamps than a card has: as long as a count gets.
 const MOST_STAMPS: usize = 999;

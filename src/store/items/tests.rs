@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::{
-    event::{IndexShards, LiffId, Name, Window},
+    event::{IndexShards, LiffId, Window},
     ids::LineUserId,
     notice::{NoticeStatus, Parked, ParkedState, PushRefused},
+    setting::Name,
     stamp::StampOrder,
     time::{TimeZone, Timestamp},
 };

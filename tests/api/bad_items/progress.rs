@@ -5,8 +5,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use proptest::{prelude::*, sample::select};
 use serde_json::json;
 use stamp_rally::{
-    delivery::{DeliverySettings, reconcile::Mode, worker::CONSUMER},
-    domain::time::TimeSource,
+    delivery::{DeliverySettings, worker::CONSUMER},
+    domain::{mode::Mode, time::TimeSource},
 };
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 use stamp_rally::domain::{
-    event::{EventChange, Name},
+    event::EventChange,
+    setting::Name,
     stamp::{StampMasterChange, StampOrder},
     time::TimeSource as _,
 };
@@ -87,7 +88,7 @@ async fn refusals_cost_at_most_one_look_at_what_is_held() {
 }
 
 #[tokio::test]
-async fn somebody_is_known_to_be_registered_for_a_minute() {
+async fn a_participant_is_known_to_be_registered_for_a_minute() {
     let house = House::open("known for a minute").await;
     let hanako = house.hanako();
     hanako.register().await.is(201);

@@ -1,4 +1,4 @@
-//! Held wins: whoever holds the stamp gets 200, whatever would refuse a new claim.
+//! An acquired stamp is answered with 200, whatever would refuse a new claim.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn put_up(house: &House, hindrance: Hindrance) {
 }
 
 #[tokio::test]
-async fn whoever_holds_the_stamp_is_told_so_whatever_would_refuse_a_new_claim() {
+async fn an_acquired_stamp_is_answered_with_200_whatever_would_refuse_a_new_claim() {
     for hindrances in [&[][..], &[Ended], &[NotStarted], &[Inactive], &[Inactive, Ended], &[Inactive, NotStarted]] {
         let house = House::open("held wins").await;
         let (hanako, taro) = (house.hanako(), house.person("太郎"));
@@ -71,7 +71,7 @@ async fn a_claim_is_refused_only_when_it_is_known_that_the_stamp_isnt_held() {
 }
 
 #[tokio::test]
-async fn a_held_stamp_stays_on_the_card_after_it_was_made_inactive() {
+async fn an_acquired_stamp_stays_on_the_card_after_it_was_made_inactive() {
     let house = House::open("held and inactive").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);

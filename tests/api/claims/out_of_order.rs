@@ -56,7 +56,7 @@ async fn a_registration_whose_write_lost_its_answer_is_the_first() {
 }
 
 #[tokio::test]
-async fn whoever_holds_the_stamp_is_told_so_even_when_the_first_answer_is_lost() {
+async fn an_acquired_stamp_is_answered_with_200_even_when_the_first_answer_is_lost() {
     let house = House::open("lost answer of a repeat").await;
     let hanako = house.hanako();
     let first = hanako.acquire("001").await.is(201).body;

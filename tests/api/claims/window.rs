@@ -35,7 +35,7 @@ async fn the_last_stamp_is_acquired_a_millisecond_before_the_end() {
 }
 
 #[tokio::test]
-async fn before_the_start_people_register_and_get_no_stamp() {
+async fn before_the_start_participants_register_and_get_no_stamp() {
     let house = House::open("before the start").await;
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     open_from_to(&house, HOUR, 2 * HOUR).await;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn deliveries_tell_who_waits_for_what_since_when_and_why() {
+async fn deliveries_list_whose_notice_is_in_a_state_since_when_and_why() {
     let desk = Desk::with_rally();
     let (store, now) = (desk.store(), time("2026-05-23T10:00:00.000Z"));
     desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
@@ -91,7 +91,7 @@ const TARO: &str = "U11111111111111111111111111111111";
 const JIRO: &str = "U22222222222222222222222222222222";
 
 #[tokio::test]
-async fn one_notice_is_sent_again_and_the_facts_tell_who_asked() {
+async fn one_notice_is_sent_again_and_the_facts_name_who_asked() {
     let desk = Desk::with_rally();
     desk.holds(HANAKO, "001", Some(ParkedState::Failed)).await;
 
@@ -144,7 +144,7 @@ async fn who_asks_is_named_or_nothing_is_sent_again() {
 }
 
 #[tokio::test]
-async fn what_is_held_is_not_sent_again_and_why_is_told() {
+async fn what_is_held_is_not_sent_again_and_the_error_says_why() {
     let desk = Desk::with_rally();
     desk.holds(HANAKO, "001", Some(ParkedState::Held)).await;
     assert_eq!(
@@ -156,7 +156,7 @@ async fn what_is_held_is_not_sent_again_and_why_is_told() {
 }
 
 #[tokio::test]
-async fn what_may_be_on_the_phone_already_is_told_before_it_is_sent_again() {
+async fn what_may_be_on_the_phone_already_is_reported_before_it_is_sent_again() {
     let desk = Desk::with_rally();
     let tried_at = Some(time("2026-05-23T10:00:30.000Z"));
     let key = || NoticeKey::Stamp("001".parse().unwrap());

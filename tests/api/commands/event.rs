@@ -34,7 +34,7 @@ async fn a_rally_is_applied_once_and_shown() {
 }
 
 #[tokio::test]
-async fn a_change_is_told_and_what_the_file_does_not_name_stays() {
+async fn a_change_is_shown_and_what_the_file_does_not_name_stays() {
     let desk = Desk::with_rally();
     desk.apply(&desk.rally(&[("timeZone", "liffId = \"1234567890-AbcdEfgh\"\ntimeZone")])).done();
     let told = desk.apply(&desk.rally(&[("name = \"第1スタンプ\"", "name = \"灯台\"")])).done();
@@ -68,7 +68,7 @@ async fn a_dry_run_shows_what_would_change_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_stamp_taken_out_of_the_file_is_told_and_stays() {
+async fn a_stamp_taken_out_of_the_file_is_listed_and_stays() {
     let desk = Desk::with_rally();
     let rally = desk.rally(&[]);
     let text = fs::read_to_string(desk.path(&rally)).unwrap();
@@ -125,7 +125,7 @@ async fn a_message_line_would_refuse_is_refused_with_file_and_place() {
 }
 
 #[tokio::test]
-async fn channel_and_index_shards_are_fixed_once_somebody_is_registered() {
+async fn channel_and_index_shards_are_fixed_once_a_participant_is_registered() {
     let desk = Desk::with_rally();
     let other = desk.rally(&[("channel = \"main\"", "channel = \"other\"")]);
     let sharded = desk.rally(&[("channel = \"main\"", "channel = \"other\"\nindexShards = 4")]);
@@ -144,7 +144,7 @@ async fn channel_and_index_shards_are_fixed_once_somebody_is_registered() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_changed_meanwhile_is_not_overwritten() {
+async fn what_another_writer_changed_meanwhile_is_not_overwritten() {
     let desk = Desk::with_rally();
     let rally = desk.rally(&[("name = \"第2スタンプ\"", "name = \"灯台\""), ("スタンプラリー 2026", "夏のラリー")]);
     // The organiser has read the table, and is held just before she writes.
@@ -170,7 +170,7 @@ async fn what_somebody_else_changed_meanwhile_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn an_apply_that_broke_off_goes_on_where_it_stopped_and_nobody_met_half_a_rally() {
+async fn an_apply_that_broke_off_continues_where_it_stopped_and_no_half_rally_was_seen() {
     let desk = Desk::with_tables();
     let rally = desk.rally(&[]);
     // The stamps get through, then nobody can see whether the index shows them.

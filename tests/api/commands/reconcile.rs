@@ -42,7 +42,7 @@ async fn acquired_at(desk: &Desk, person: &str, tried_at: Option<Timestamp>, at:
 }
 
 #[tokio::test]
-async fn a_dry_run_tells_what_would_be_done_and_a_run_does_it() {
+async fn a_dry_run_prints_what_would_be_done_and_a_run_does_it() {
     let mut desk = Desk::with_rally();
     let line = line_of(&mut desk);
     acquired(&desk, HANAKO, None).await;
@@ -199,7 +199,7 @@ async fn a_table_of_the_article_is_completed_filled_and_reconciled() {
 }
 
 #[tokio::test]
-async fn a_backfill_that_broke_off_says_where_the_next_one_goes_on() {
+async fn a_backfill_that_broke_off_says_where_the_next_one_continues() {
     let desk = Desk::with_rally();
     for n in 0..4 {
         let person = format!("U{n:032x}");

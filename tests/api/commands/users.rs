@@ -107,7 +107,7 @@ async fn a_reader_who_has_seen_enough_is_no_failure() {
 }
 
 #[tokio::test]
-async fn a_change_is_written_whole_whoever_reads_along() {
+async fn a_change_is_written_whole_when_standard_output_is_closed() {
     let desk = Desk::with_tables();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -116,7 +116,7 @@ async fn the_articles_own_items_are_listed_and_shown() {
 }
 
 #[tokio::test]
-async fn the_card_of_somebody_from_the_article_goes_on() {
+async fn the_card_of_a_participant_from_the_article_is_continued() {
     let house = House::empty("article's card").await;
     let hanako = house.hanako();
     house.holds_the_articles_items(&hanako.id).await;

@@ -143,7 +143,7 @@ async fn a_page_has_100_rows_unless_it_says_otherwise_and_1000_at_most() {
 /// Everybody who was there when the first page was read is listed once, in order; who comes meanwhile is listed
 /// where they belong, or not at all if that place was read already.
 #[tokio::test]
-async fn a_list_goes_on_exactly_after_its_last_row_while_people_register() {
+async fn a_list_continues_exactly_after_its_last_row_while_participants_register() {
     for shards in [1, 4] {
         for (order, later) in [("asc", 1), ("desc", -1)] {
             let house = House::open("goes on").await;

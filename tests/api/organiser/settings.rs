@@ -201,7 +201,7 @@ async fn an_event_that_could_not_be_run_is_refused_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn channel_and_shards_are_fixed_once_somebody_is_registered() {
+async fn channel_and_shards_are_fixed_once_a_participant_is_registered() {
     let house = House::open("fixed").await;
     let organiser = house.organiser();
     let free = json!({"channel": "other", "indexShards": 4});

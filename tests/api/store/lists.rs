@@ -113,7 +113,8 @@ async fn half_past_midnight_in_tokyo_is_the_new_day() {
         desk.registers(&event, number, at(time)).await;
     }
     let days = async |from, to| {
-        let span = Span::parse(from, to, TimeZone::TOKYO).unwrap();
+        let parse = |from, to| Span::parse(from, to, TimeZone::TOKYO).unwrap();
+        let span = Span { from: parse(from, None).from, to: parse(None, to).to };
         desk.page(&event, span, &wanted(Direction::Asc, 10, None)).await.0
     };
     assert_eq!(days(Some("2026-05-23"), Some("2026-05-23")).await, [2, 3]);

@@ -12,10 +12,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use stamp_rally::{
     dev::engine::{Engine, Storage},
     domain::{
-        event::{Event, EventChange, IndexShards, Name},
+        event::{Event, EventChange, IndexShards},
         fact::{User, UserStamp},
         ids::LineUserId,
         notice::NoticeStatus,
+        setting::Name,
         stamp::{StampMaster, StampMasterChange, StampOrder},
         time::Timestamp,
     },

@@ -4,7 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use stamp_rally::{
     domain::{
-        event::{Event, EventChange, IndexShards, Name},
+        event::{Event, EventChange, IndexShards},
+        setting::Name,
         stamp::{StampMaster, StampMasterChange},
         time::{MachineClock, Timestamp},
     },

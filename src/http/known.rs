@@ -1,4 +1,4 @@
-//! Who is known to be registered, so that a stamp needn't write the USER again.
+//! Participants known to be registered, so that a stamp needn't write the USER again.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -9,8 +9,8 @@ use lru::LruCache;
 
 use crate::domain::ids::{EventId, LineUserId};
 
-/// How long it is believed: a person may be erased on request meanwhile.
-const BELIEVED: Duration = Duration::from_mins(1);
+/// How long that is relied on: a participant may be erased on request.
+const VALID: Duration = Duration::from_mins(1);
 
 /// How many are remembered, the latest ones.
 const MOST: usize = 100_000;
@@ -24,14 +24,14 @@ impl KnownParticipants {
         Self(Mutex::new(LruCache::unbounded()))
     }
 
-    /// Whether somebody was seen registered less than a minute before `uptime`.
+    /// Returns whether a participant was seen registered less than a minute before `uptime`.
     pub fn contain(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) -> bool {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let since = seen.get(&(event_id.clone(), line_user_id.clone()));
-        since.is_some_and(|since| uptime.saturating_sub(*since) < BELIEVED)
+        since.is_some_and(|since| uptime.saturating_sub(*since) < VALID)
     }
 
-    /// Remembers that somebody was registered at `uptime`.
+    /// Remembers that a participant was registered at `uptime`.
     pub fn remember(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.put((event_id.clone(), line_user_id.clone()), uptime);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn somebody_is_known_for_a_minute_and_in_their_own_event() {
+    fn a_participant_is_known_for_a_minute_and_in_their_own_event() {
         let known = KnownParticipants::new();
         let (spring, autumn) = ("spring".parse().unwrap(), "autumn".parse().unwrap());
         let hanako = "U0123456789abcdef0123456789abcdef".parse().unwrap();
