@@ -15,13 +15,7 @@ use crate::domain::{
     ids::{EventId, LineUserId},
     notice::{NoticeStatus, ParkedState},
 };
-use crate::store::{
-    Store,
-    listing::{Direction, Wanted},
-};
-
-/// Rows of a page at most.
-const PAGE: usize = 1000;
+use crate::store::{Store, listing::Wanted, paging::Pages};
 
 /// What became of notices.
 #[derive(Debug, clap::Args)]
@@ -82,20 +76,14 @@ pub async fn execute(args: DeliveriesArgs, out: &mut impl Write) -> anyhow::Resu
 }
 
 async fn list(store: &Store, event: &Event, state: ParkedState, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
-    let (mut number, mut unreadable) = (0, 0);
-    loop {
-        let page = store.parked(&event.event_id, state, &wanted).await?;
-        let rows = page.rows.iter().filter_map(|fact| row(event, fact));
-        for row in rows {
+    let parked = async |after| store.parked(&event.event_id, state, &Wanted::oldest_first(after)).await;
+    let (mut pages, mut number, mut unreadable) = (Pages::default(), 0, 0);
+    while let Some(page) = pages.next(parked).await? {
+        for row in page.rows.iter().filter_map(|fact| row(event, fact)) {
             writeln!(out, "{row}")?;
             number += 1;
         }
         unreadable += page.unreadable;
-        wanted.after = page.next;
-        if wanted.after.is_none() {
-            break;
-        }
     }
     if unreadable > 0 {
         let event_id = &event.event_id;

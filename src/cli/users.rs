@@ -16,6 +16,7 @@ use crate::domain::{
 use crate::store::{
     Store,
     listing::{Direction, Wanted},
+    paging::Pages,
 };
 
 /// Rows of a page at most.
@@ -119,34 +120,30 @@ async fn list(
     out: &mut impl Write,
     notes: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let (span, mut wanted) =
-        (which.span(event.time_zone)?, Wanted { direction: which.direction(), limit, after: None });
-    let (mut left, mut unreadable) = (limit, 0);
+    let (span, direction) = (which.span(event.time_zone)?, which.direction());
+    let (mut pages, mut left, mut unreadable) = (Pages::default(), limit, 0);
     writeln!(out, "{:<33}  {:<24}  {}", "lineUserId", "createdAt", event.time_zone)?;
-    loop {
-        wanted.limit = left.min(PAGE);
-        let page = store.users(event, span, &wanted).await?;
+    while left > 0
+        && let Some(page) = pages
+            .next(async |after| store.users(event, span, &Wanted { direction, limit: left.min(PAGE), after }).await)
+            .await?
+    {
         for user in &page.rows {
             let local = user.created_at.in_zone(event.time_zone);
             writeln!(out, "{:<33}  {}  {local}", user.line_user_id.as_str(), user.created_at)?;
         }
         left = left.saturating_sub(page.rows.len());
         unreadable += page.unreadable;
-        wanted.after = page.next;
-        if wanted.after.is_none() || left == 0 {
-            break;
-        }
     }
     let (shown, id) = (limit - left, &event.event_id);
     note_unreadable(unreadable, id, notes)?;
-    match wanted.after {
-        None => writeln!(notes, "{shown} shown, that is all")?,
-        Some(_) => writeln!(
-            notes,
-            "{shown} shown, more follow: raise --limit, narrow --from and --to, or `stamp-rally users export {id}`"
-        )?,
+    if pages.is_over() {
+        return Ok(writeln!(notes, "{shown} shown, that is all")?);
     }
-    Ok(())
+    Ok(writeln!(
+        notes,
+        "{shown} shown, more follow: raise --limit, narrow --from and --to, or `stamp-rally users export {id}`"
+    )?)
 }
 
 /// Prints how many registrations were passed over, if any.

@@ -2,10 +2,9 @@
 
 use crate::domain::{notice::NoticeId, time::Timestamp};
 use crate::store::{
-    items::Unreadable,
     keys::ItemKey,
     stream::{Change, Record},
-    unreadable::hashed,
+    unreadable::{Unreadable, hashed},
 };
 
 use super::handler::{Call, Path};

@@ -26,7 +26,7 @@ pub struct Clients {
 /// request for ever.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Until a connection stands.
+    /// Until a connection is made.
     pub connect: Duration,
     /// One attempt of a call of the table client.
     pub item_attempt: Duration,
@@ -38,14 +38,14 @@ pub struct Pace {
     pub first_pause: Duration,
     /// Attempts of one call, the first included.
     pub attempts: u32,
-    /// Whose budget of repetitions this is: after many failures the SDK stops repeating for everybody with the same
-    /// name (in the whole process), so those who answer people have another one than those who read the stream, and
+    /// Whose budget of repetitions this is: after many failures the SDK stops repeating for all clients with the same
+    /// name (in the whole process), so those that answer requests have another one than those that read the stream, and
     /// each test has its own.
     pub budget: Cow<'static, str>,
 }
 
 impl Pace {
-    /// For those who answer a request: somebody is standing in front of a poster and waits.
+    /// For clients that answer a request: a participant is in front of a poster and waits.
     #[must_use]
     pub const fn request() -> Self {
         Self {
@@ -124,11 +124,11 @@ impl Clients {
     /// Ignores every AWS setting of the machine, so nothing can reach a real account by mistake.
     #[must_use]
     pub fn at(endpoint: &str, pace: &Pace) -> Self {
-        let nobody = Credentials::new("local", "local", None, None, "embedded engine");
+        let anonymous = Credentials::new("local", "local", None, None, "embedded engine");
         let local = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::from_static("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(nobody))
+            .credentials_provider(SharedCredentialsProvider::new(anonymous))
             .build();
         Self::over(&local, Some(endpoint), Some(endpoint), pace)
     }
@@ -161,8 +161,8 @@ pub(super) fn apart(client: &aws_sdk_dynamodb::Client) -> aws_sdk_dynamodb::Clie
     aws_sdk_dynamodb::Client::from_conf(own.build())
 }
 
-/// A client without TLS where none is spoken: the SDK's own one wants the machine's CA files even for `http://`, and a
-/// slim container has none.
+/// Returns a client without TLS where none is spoken: the SDK's own one wants the machine's CA files even for
+/// `http://`, and a slim container has none.
 fn plain_http(endpoint: Option<&str>) -> Option<SharedHttpClient> {
     endpoint?.starts_with("http://").then(|| aws_smithy_http_client::Builder::new().build_http())
 }

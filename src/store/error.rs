@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::items::Unreadable;
+use super::unreadable::Unreadable;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::{
     config::http::HttpResponse,
@@ -22,8 +22,8 @@ pub enum StoreError {
     /// An item is not what its key or its `entityType` promises. A person has to mend that item; nothing else is concerned.
     #[error("an item can't be read")]
     Unreadable(#[source] Box<Unreadable>),
-    /// What was read has been changed by somebody else meanwhile. Read again, decide again.
-    #[error("the store was changed by somebody else meanwhile")]
+    /// What was read has been changed by another writer meanwhile. Read again, decide again.
+    #[error("the store was changed by another writer meanwhile")]
     Conflict(#[source] BoxError),
     /// The store can't answer now: throttled, too slow, out of reach, or ill itself. Try again later. A write may have
     /// been carried out although its answer was lost; every write of ours is safe to repeat.
@@ -35,6 +35,12 @@ impl StoreError {
     /// [`StoreError::Broken`] from an error or from a sentence that says what is wrong.
     pub fn broken(source: impl Into<BoxError>) -> Self {
         Self::Broken(source.into())
+    }
+}
+
+impl From<Unreadable> for StoreError {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::Unreadable(Box::new(unreadable))
     }
 }
 
@@ -72,8 +78,8 @@ fn fate<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(failure: &SdkEr
     }
 }
 
-/// Nobody has given this machine credentials, which the SDK reports like a lost connection. A credentials server that is
-/// slow or ill is another matter, and passes.
+/// This machine was given no credentials, which the SDK reports like a lost connection. A credentials server that is
+/// slow or ill is something else, and passes.
 fn lacks_credentials(failure: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(failure), |&cause| cause.source());
     causes.any(|cause| {
@@ -102,7 +108,7 @@ fn fate_of_answer(code: Option<&str>, status: u16) -> Fate {
             | "TransactionConflictException"
             | "TransactionInProgressException",
         ) => Fate::Unavailable,
-        // Below 400: an answer that reads well to nobody, from something between us and DynamoDB.
+        // Below 400: an answer that no client can read, from something between us and DynamoDB.
         _ if status >= 500 || status == 429 || status < 400 => Fate::Unavailable,
         _ => Fate::Broken,
     }

@@ -1,4 +1,4 @@
-//! What became of a write on condition: done, or refused with the item that stands there.
+//! What became of a write on condition: done, or refused with the item that is there.
 
 use std::collections::HashMap;
 
@@ -38,27 +38,21 @@ pub(super) fn gone<T>(answer: Result<T, SdkError<DeleteItemError, HttpResponse>>
 
 /// An error of an operation that takes a condition.
 pub(super) trait MayLose {
-    /// The failed condition, if that is what it is.
+    /// Returns the failed condition, if that is what it is.
     fn lost(&self) -> Option<&ConditionalCheckFailedException>;
 }
 
-impl MayLose for DeleteItemError {
-    fn lost(&self) -> Option<&ConditionalCheckFailedException> {
-        if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
-    }
+macro_rules! may_lose {
+    ($($error:ty),*) => {$(
+        impl MayLose for $error {
+            fn lost(&self) -> Option<&ConditionalCheckFailedException> {
+                if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
+            }
+        }
+    )*};
 }
 
-impl MayLose for PutItemError {
-    fn lost(&self) -> Option<&ConditionalCheckFailedException> {
-        if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
-    }
-}
-
-impl MayLose for UpdateItemError {
-    fn lost(&self) -> Option<&ConditionalCheckFailedException> {
-        if let Self::ConditionalCheckFailedException(lost) = self { Some(lost) } else { None }
-    }
-}
+may_lose!(DeleteItemError, PutItemError, UpdateItemError);
 
 /// A condition that an item still is what was seen, as far as these attributes say; with its names and its values.
 pub(super) struct StillAs {

@@ -1,136 +1,49 @@
 //! Domain values as items and back: the only encoder, and the only decoder, for what requests read, what
 //! the stream brings and what a Lambda is handed alike.
 //!
-//! The stored form is pinned by the golden tests beside this file. The source article's items read back:
+//! The stored form is pinned by the golden tests beside these files. The source article's items read back:
 //! they know no `requestId`, no `GSI2…`, and no `updatedAt` on a `STAMP_MASTER`.
+//!
+//! | file | items |
+//! | --- | --- |
+//! | `items/entity.rs` | which entity an item of the main table is |
+//! | `items/facts.rs`, `items/notice.rs` | facts, and the state of their notices |
+//! | `items/settings.rs` | events and stamp masters |
+//! | `items/shard.rs` | lease and checkpoint of a shard, and what can be salvaged of them |
+//! | `items/handed_out.rs` | batches of functions, runs of `reconcile`: what may have been handed to LINE |
+//! | `items/consumer.rs` | the other items of a consumer, and which of all an item is |
+//! | `items/counts.rs`, `items/completion.rs`, `items/backfill.rs` | counts by hour, pending completions, the backfill |
+//! | `items/attributes.rs`, `items/fields.rs`, `items/values.rs`, `items/json.rs` | attributes, one by one |
 
 mod attributes;
+pub(super) mod backfill;
+pub(super) mod completion;
+mod consumer;
+mod counts;
+mod entity;
 mod facts;
+mod fields;
+mod handed_out;
 mod json;
 mod notice;
 mod settings;
+mod shard;
+mod values;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
-use aws_sdk_dynamodb::types::AttributeValue;
-
-use crate::domain::{
-    event::Event,
-    fact::{Completed, Fact, Friendship, Resend, User, UserStamp},
-    stamp::StampMaster,
-};
-
-use super::keys::ItemKey;
-use attributes::Attributes;
-
-pub use attributes::Unreadable;
-pub(super) use facts::{completed, friendship, resend, user, user_stamp};
+pub(super) use attributes::entity_type;
+pub(super) use consumer::{OnBoard, check, followed, followed_arn, function, on_board};
+pub(super) use counts::{counts, read_counts};
+pub(super) use entity::{Entity, decode_as, listed_in};
+pub use entity::{Stored, decode};
+pub(super) use facts::{completed, friendship, holder_key, resend, user, user_key, user_stamp};
+pub(super) use fields::Fields;
+pub(super) use handed_out::{all_handed_out, batch, batch_facts, run};
 pub use json::storable;
-pub(super) use notice::refusal;
-pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, unknown};
-
-/// An item as the table client takes and gives it.
-pub type Item = HashMap<String, AttributeValue>;
-
-/// What an item holds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Stored {
-    /// `EVENT`
-    Event(Event),
-    /// `USER`, `USER_STAMP`, `RESEND`, `COMPLETED`
-    Fact(Fact),
-    /// `FRIENDSHIP`
-    Friendship(Friendship),
-    /// An `entityType` of another program, or of a later version of this one: passed over.
-    Other(String),
-    /// `STAMP_MASTER`
-    StampMaster(StampMaster),
-}
-
-impl Stored {
-    /// Its `entityType`.
-    #[must_use]
-    pub fn entity_type(&self) -> &str {
-        match self {
-            Self::Event(_) => Event::TYPE,
-            Self::Fact(Fact::Completed(_)) => Completed::TYPE,
-            Self::Fact(Fact::Resend(_)) => Resend::TYPE,
-            Self::Fact(Fact::User(_)) => User::TYPE,
-            Self::Fact(Fact::UserStamp(_)) => UserStamp::TYPE,
-            Self::Friendship(_) => Friendship::TYPE,
-            Self::Other(entity_type) => entity_type,
-            Self::StampMaster(_) => StampMaster::TYPE,
-        }
-    }
-}
-
-/// Reads an item of the main table: from the table client, a record's image, or a Lambda event (all three
-/// turn into a `serde_dynamo::Item`).
-///
-/// An item of a known `entityType` must be whole, and its primary key must be that of its attributes.
-pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable> {
-    let mut item = Attributes::of(item.into());
-    let entity_type: String = item.required("entityType")?;
-    let (key, stored) = match entity_type.as_str() {
-        Event::TYPE => Event::read(&mut item)?.keyed(Stored::Event),
-        StampMaster::TYPE => StampMaster::read(&mut item)?.keyed(Stored::StampMaster),
-        User::TYPE => User::read(&mut item)?.keyed(|user| Stored::Fact(Fact::User(user))),
-        UserStamp::TYPE => UserStamp::read(&mut item)?.keyed(|stamp| Stored::Fact(Fact::UserStamp(stamp))),
-        Resend::TYPE => Resend::read(&mut item)?.keyed(|resend| Stored::Fact(Fact::Resend(resend))),
-        Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
-        Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
-        _ if item.has_key_of_ours() => {
-            return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));
-        }
-        _ => return Ok(Stored::Other(entity_type)),
-    };
-    item.must_have_key(&key)?;
-    Ok(stored)
-}
-
-/// Reads an item that must be of one entity, because its key says so.
-pub(super) fn decode_as<T: Entity>(item: impl Into<serde_dynamo::Item>) -> Result<T, Unreadable> {
-    let mut item = Attributes::of(item.into());
-    let entity_type: String = item.required("entityType")?;
-    if entity_type != T::TYPE {
-        return Err(item.unreadable("entityType", format!("is {entity_type}, not {}", T::TYPE)));
-    }
-    let value = T::read(&mut item)?;
-    item.must_have_key(&value.key())?;
-    Ok(value)
-}
-
-/// Reads an item that an index lists among others of its kind; `belongs` tells whether it is of the list that was asked
-/// for.
-pub(super) fn listed_in<T: Entity>(
-    item: impl Into<serde_dynamo::Item>,
-    belongs: impl FnOnce(&T) -> bool,
-) -> Result<T, Unreadable> {
-    let value: T = decode_as(item)?;
-    if belongs(&value) {
-        return Ok(value);
-    }
-    let key = value.key();
-    let problem = "lists it among items that it doesn't belong to".to_owned();
-    Err(Unreadable { pk: key.pk(), sk: key.sk(), attribute: "GSI1PK".to_owned(), problem })
-}
-
-/// A domain value that is one item.
-pub(super) trait Entity: Sized {
-    /// Its `entityType`.
-    const TYPE: &'static str;
-
-    /// Its primary key.
-    fn key(&self) -> ItemKey;
-
-    /// Takes it out of an item of its type.
-    fn read(item: &mut Attributes) -> Result<Self, Unreadable>;
-
-    /// It, its key apart.
-    fn keyed(self, stored: impl FnOnce(Self) -> Stored) -> (ItemKey, Stored) {
-        (self.key(), stored(self))
-    }
-}
+pub(super) use notice::{is_waiting, refusal};
+pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, time_zone, unknown};
+pub(super) use shard::{checkpoint, new_shard, parent_of, restarted, shard};
+pub use values::Item;
+pub(super) use values::{key_of, number, primary_key, progress_key, text};

@@ -1,4 +1,5 @@
-//! Every key of the main table, in both directions: nowhere else is one built or taken apart.
+//! Every key of both tables, in both directions: nowhere else is one built or taken apart. Those of the consumers' table:
+//! `keys/progress.rs`.
 //!
 //! | item | `PK` | `SK` | in |
 //! | --- | --- | --- | --- |
@@ -22,6 +23,7 @@
 //! `nn` is the [`Shard`] of an event whose index is spread.
 
 mod index;
+mod progress;
 mod shard;
 
 #[cfg(test)]
@@ -38,7 +40,15 @@ pub(super) use index::{
     events_partition, holders_partition, is_listed_partition, masters_partition, parked_partition, timed_user,
     users_partition,
 };
+pub(super) use progress::{
+    BATCHES, PENDING_COMPLETIONS, Progress, ProgressKey, WORKERS, card_of, consumers_partitions, counts_partition,
+    is_batch, is_followed, is_functions, is_of_an_hour, is_progress_partition, names_hour, reading_partition, run_of,
+    shard_of, worker_of,
+};
 pub use shard::Shard;
+
+/// The sort key of a registration.
+pub(super) const PROFILE: &str = "PROFILE";
 
 /// Names one item among all: a primary key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,7 +85,7 @@ pub enum ItemKey {
 }
 
 impl ItemKey {
-    /// The partition key.
+    /// Returns the partition key.
     #[must_use]
     pub fn pk(&self) -> String {
         match self {
@@ -87,7 +97,7 @@ impl ItemKey {
         }
     }
 
-    /// The sort key.
+    /// Returns the sort key.
     #[must_use]
     pub fn sk(&self) -> String {
         match self {
@@ -97,7 +107,7 @@ impl ItemKey {
             }
             Self::Master { .. } => "MASTER".to_owned(),
             Self::Notice(notice) => notice_sk(&notice.key),
-            Self::Profile { .. } => "PROFILE".to_owned(),
+            Self::Profile { .. } => PROFILE.to_owned(),
         }
     }
 
@@ -110,7 +120,7 @@ impl ItemKey {
             (["EVENT", event_id, "STAMP", stamp_id], ["MASTER"]) => {
                 Self::Master { event_id: event_id.parse().ok()?, stamp_id: stamp_id.parse().ok()? }
             }
-            (["EVENT", event_id, "USER", user], ["PROFILE"]) => {
+            (["EVENT", event_id, "USER", user], [PROFILE]) => {
                 Self::Profile { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
             }
             (["EVENT", event_id, "USER", user], _) => Self::Notice(NoticeId {
@@ -130,18 +140,33 @@ impl ItemKey {
     }
 }
 
-/// The partition of all facts of one participant (access pattern 1).
+/// Returns the partition of all facts of one participant (access pattern 1).
 pub(super) fn participant_partition(event_id: &EventId, line_user_id: &LineUserId) -> String {
     format!("EVENT#{event_id}#USER#{line_user_id}")
 }
 
-/// The partition of all follows and unfollows of one person.
+/// Returns whether a key, primary or of an index, is one of an event.
+pub(super) fn is_of_event(key: &str, event_id: &EventId) -> bool {
+    event_part(key) == Some(event_id.as_str())
+}
+
+/// Returns the event that a key, primary or of an index, names.
+pub(super) fn event_part(key: &str) -> Option<&str> {
+    key.strip_prefix("EVENT#")?.split('#').next()
+}
+
+/// Returns whether a partition is a participant's.
+pub(super) fn is_participants(pk: &str) -> bool {
+    matches!(pk.split('#').collect::<Vec<_>>().as_slice(), ["EVENT", _, "USER", _])
+}
+
+/// Returns the partition of all follows and unfollows of one participant.
 pub(super) fn friend_partition(channel: &ChannelName, line_user_id: &LineUserId) -> String {
     format!("CHANNEL#{channel}#USER#{line_user_id}")
 }
 
-/// The sort key of a fact that calls for a notice.
-fn notice_sk(key: &NoticeKey) -> String {
+/// Returns the sort key of a fact that calls for a notice.
+pub(super) fn notice_sk(key: &NoticeKey) -> String {
     match key {
         NoticeKey::Completed => "COMPLETED".to_owned(),
         NoticeKey::Resend { stamp_id, number } => format!("RESEND#{stamp_id}#{number:03}"),
@@ -160,7 +185,7 @@ fn parse_notice_sk(sk: &str) -> Option<NoticeKey> {
     }
 }
 
-/// A number written with at least three digits, and no more zeros than that takes.
+/// Reads a number written with at least three digits, and no more zeros than that takes.
 fn padded(text: &str) -> Option<u16> {
     text.parse().ok().filter(|number| format!("{number:03}") == text)
 }
@@ -173,7 +198,7 @@ pub(super) struct SortKeys {
 }
 
 impl SortKeys {
-    /// Those that begin with a time of the span.
+    /// Returns those that begin with a time of the span.
     pub(super) fn within(span: Span) -> Self {
         Self {
             low: span.from.map_or_else(|| "0".to_owned(), |from| from.to_string()),
@@ -181,12 +206,12 @@ impl SortKeys {
         }
     }
 
-    /// Those of follows and unfollows.
+    /// Returns those of follows and unfollows.
     pub(super) fn friendships() -> Self {
         Self { low: "FRIEND#".to_owned(), high: "FRIEND#~".to_owned() }
     }
 
-    /// Whether there can be none. DynamoDB refuses a `BETWEEN` whose ends are the wrong way round.
+    /// Returns whether there can be none. DynamoDB refuses a `BETWEEN` whose ends are the wrong way round.
     pub(super) fn is_empty(&self) -> bool {
         self.low > self.high
     }

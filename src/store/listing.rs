@@ -5,13 +5,12 @@
 //! a margin, and asked again only where that was not enough.
 
 mod merge;
+mod page;
 mod people;
 
 use aws_sdk_dynamodb::types::Select;
-use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Malformed,
     event::Event,
     fact::{Fact, User},
     ids::{EventId, LineUserId, StampId},
@@ -21,67 +20,15 @@ use crate::domain::{
 
 use super::{
     Store, StoreError,
-    items::{self, Item, Stored, Unreadable},
+    items::{self, Fields, Item, Stored, text},
     keys::{self, Gsi2Key, ItemKey, Shard, SortKeys},
-    participants::text,
+    unreadable::Unreadable,
 };
 use merge::{Index, Merge, Source};
+pub use page::{Direction, Page, Position, Wanted};
 pub use people::People;
 
-/// Which end a list begins at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Oldest first.
-    Asc,
-    /// Newest first.
-    Desc,
-}
-
-/// Where a list goes on: the index sort key of the last row that was given out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Position(String);
-
-impl TryFrom<String> for Position {
-    type Error = Malformed;
-
-    /// Takes what DynamoDB takes as a sort key.
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        let fits = (1..=1024).contains(&text.len());
-        if fits { Ok(Self(text)) } else { Err(Malformed::new("cursor", "a position is 1 to 1024 bytes")) }
-    }
-}
-
-impl From<Position> for String {
-    fn from(position: Position) -> Self {
-        position.0
-    }
-}
-
-/// Which part of a list is wanted.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// From which end.
-    pub direction: Direction,
-    /// At most so many rows (1 to 1000).
-    pub limit: usize,
-    /// After this one.
-    pub after: Option<Position>,
-}
-
-/// A part of a list.
-#[derive(Debug, Clone)]
-pub struct Page<T> {
-    /// The rows.
-    pub rows: Vec<T>,
-    /// Where to go on; `None` when there is nothing more.
-    pub next: Option<Position>,
-    /// How many items of this part were passed over, because they can't be read or don't belong to the list.
-    pub unreadable: usize,
-}
-
-/// Somebody who holds a stamp.
+/// A participant who acquired a stamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// Who.
@@ -102,7 +49,7 @@ pub struct Users {
 const AT_A_TIME: usize = 1000;
 
 impl Users {
-    /// The next one; `None` after the last. After [`StoreError::Unavailable`] it may be asked for again.
+    /// Returns the next one; `None` after the last. After [`StoreError::Unavailable`] it may be asked for again.
     ///
     /// A registration that can't be read is reported, counted, and passed over.
     pub async fn next(&mut self) -> Result<Option<User>, StoreError> {
@@ -118,7 +65,7 @@ impl Users {
         Ok(None)
     }
 
-    /// How many were passed over so far.
+    /// Returns how many were passed over so far.
     #[must_use]
     pub fn unreadable(&self) -> usize {
         self.unreadable
@@ -135,7 +82,7 @@ impl Store {
         self.page(merge, wanted, |item| user_of(&event.event_id, item)).await
     }
 
-    /// The same as one long list, for an export: it holds some thousand rows at a time, however many there are.
+    /// Returns the same as one long list, for an export: it holds some thousand rows at a time, however many there are.
     #[must_use]
     pub fn all_users(&self, event: &Event, span: Span, direction: Direction) -> Users {
         let merge = self.merge(Index::Gsi1, users_partitions(event), SortKeys::within(span), direction);
@@ -154,14 +101,14 @@ impl Store {
         self.page(merge, wanted, |item| holder(&event.event_id, stamp_id, &item)).await
     }
 
-    /// All events by start. One that can't be read is reported, counted, and passed over.
+    /// Returns all events by start. One that can't be read is reported, counted, and passed over.
     pub async fn events(&self, wanted: &Wanted) -> Result<Page<Event>, StoreError> {
         let range = SortKeys::within(Span::default());
         let merge = self.merge(Index::Gsi1, vec![keys::events_partition()], range, wanted.direction);
         self.page(merge, wanted, items::decode_as).await
     }
 
-    /// The facts of an event whose notices are in a special state, by the time they got there.
+    /// Returns the facts of an event whose notices are in a special state, by the time they got there.
     ///
     /// One that can't be read is reported, counted, and passed over: the others behind it must be sent.
     pub async fn parked(
@@ -175,8 +122,8 @@ impl Store {
         self.page(merge, wanted, |item| parked_fact(event_id, item)).await
     }
 
-    /// How many notices of an event are in a special state, for a gauge: 1 Query, which counts what one page holds (1 MB,
-    /// some thousand) and no more.
+    /// Returns how many notices of an event are in a special state, for a gauge: 1 Query, which counts what one page
+    /// holds (1 MB, some thousand) and no more.
     pub async fn count_parked(&self, event_id: &EventId, state: ParkedState) -> Result<u32, StoreError> {
         let query = self.client.query().table_name(&self.tables.main).index_name("GSI1").select(Select::Count);
         let query = query.key_condition_expression("GSI1PK = :pk");
@@ -196,7 +143,7 @@ impl Store {
         let mut page = Page { rows: Vec::new(), next: None, unreadable: 0 };
         while let Some(row) = merge.next(expected).await? {
             let position = Position(row.sort_key);
-            // A page goes on after its last sort key, so it never ends between two rows with the same one (of which one
+            // A page continues after its last sort key, so it never ends between two rows with the same one (of which one
             // was written by others: ours name their item).
             if page.rows.len() >= wanted.limit && page.next.as_ref() != Some(&position) {
                 return Ok(page);
@@ -230,14 +177,14 @@ fn holders_partitions(event: &Event, stamp_id: &StampId) -> Vec<String> {
     shards.map(|shard| keys::holders_partition(&event.event_id, stamp_id, shard)).collect()
 }
 
-/// A registration for an event.
+/// Reads a registration for an event.
 fn user_of(event_id: &EventId, item: Item) -> Result<User, Unreadable> {
     items::listed_in(item, |user: &User| user.event_id == *event_id)
 }
 
-/// A holder, out of the keys alone: there is nothing else in that index.
+/// Reads a holder, out of the keys alone: there is nothing else in that index.
 fn holder(event_id: &EventId, stamp_id: &StampId, item: &Item) -> Result<Holder, Unreadable> {
-    let [pk, sk, listed_in, listed_at] = ["PK", "SK", "GSI2PK", "GSI2SK"].map(|name| merge::string(item, name));
+    let [pk, sk, listed_in, listed_at] = ["PK", "SK", "GSI2PK", "GSI2SK"].map(|name| Fields::of(item).key(name));
     let fact = match ItemKey::parse(pk, sk) {
         Some(ItemKey::Notice(NoticeId { event_id: event, line_user_id, key: NoticeKey::Stamp(stamp) })) => {
             (event == *event_id && stamp == *stamp_id).then_some(line_user_id)
@@ -255,7 +202,7 @@ fn holder(event_id: &EventId, stamp_id: &StampId, item: &Item) -> Result<Holder,
 }
 
 fn parked_fact(event_id: &EventId, item: Item) -> Result<Fact, Unreadable> {
-    let [pk, sk] = ["PK", "SK"].map(|name| merge::string(&item, name).to_owned());
+    let [pk, sk] = ["PK", "SK"].map(|name| Fields::of(&item).key(name).to_owned());
     match items::decode(item)? {
         Stored::Fact(fact) if fact.event_id() == event_id => Ok(fact),
         other => {

@@ -21,9 +21,9 @@ use crate::domain::{
 use super::{
     Store, StoreError,
     guard::{Guarded, guarded},
-    items::{self, Item, Setting},
+    items::{self, Item, Setting, text},
     keys::{self, ItemKey, Shard},
-    participants::text,
+    paging,
 };
 
 pub use stored::{Expected, Found, Remains, Stored};
@@ -33,22 +33,22 @@ pub use stored::{Expected, Found, Remains, Stored};
 pub enum Replaced {
     /// It is stored.
     Done,
-    /// Somebody else wrote it meanwhile (or it exists, or it is gone): read it again and decide again.
+    /// Another writer wrote it meanwhile (or it exists, or it is gone): read it again and decide again.
     LostRace,
 }
 
 impl Store {
-    /// One event, consistent.
+    /// Reads one event, consistent.
     pub async fn event(&self, event_id: &EventId) -> Result<Option<Event>, StoreError> {
         self.item(&ItemKey::Event(event_id.clone())).await
     }
 
-    /// One event as a write has to find it, consistent; what can be read of one that can't be read whole.
+    /// Reads one event as a write has to find it, consistent; what can be read of one that can't be read whole.
     pub async fn stored_event(&self, event_id: &EventId) -> Result<Stored<Event, EventRemains>, StoreError> {
         self.stored(&ItemKey::Event(event_id.clone()), items::event_remains).await
     }
 
-    /// The same for a stamp master.
+    /// Reads the same of a stamp master.
     pub async fn stored_master(
         &self,
         event_id: &EventId,
@@ -79,22 +79,18 @@ impl Store {
     /// event is reported and counted in [`StampMasters::foreign`].
     pub async fn masters(&self, event_id: &EventId) -> Result<StampMasters, StoreError> {
         let query = self.client.query().table_name(&self.tables.main).index_name("GSI1");
-        let mut pages = query
+        let query = query
             .key_condition_expression("GSI1PK = :pk")
-            .expression_attribute_values(":pk", text(keys::masters_partition(event_id)))
-            .into_paginator()
-            .send();
+            .expression_attribute_values(":pk", text(keys::masters_partition(event_id)));
         let (mut readable, mut unreadable, mut foreign) = (Vec::new(), BTreeSet::new(), 0);
-        while let Some(page) = pages.next().await {
-            for item in page?.items.unwrap_or_default() {
-                match items::listed_in::<StampMaster>(item, |master| master.event_id == *event_id) {
-                    Ok(master) => readable.push(master),
-                    Err(error) => {
-                        self.report(&error);
-                        match error.stamp_of(event_id) {
-                            Some(stamp_id) => drop(unreadable.insert(stamp_id)),
-                            None => foreign += 1,
-                        }
+        for item in paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await? {
+            match items::listed_in::<StampMaster>(item, |master| master.event_id == *event_id) {
+                Ok(master) => readable.push(master),
+                Err(error) => {
+                    self.report(&error);
+                    match error.stamp_of(event_id) {
+                        Some(stamp_id) => drop(unreadable.insert(stamp_id)),
+                        None => foreign += 1,
                     }
                 }
             }
@@ -111,21 +107,17 @@ impl Store {
     /// program are carried over. One `PutItem`.
     ///
     /// A repeat of our own write whose answer got lost is `Done`.
-    pub async fn put_event(&self, event: &Event, expected: impl Into<Expected>) -> Result<Replaced, StoreError> {
-        self.replace::<Event>(items::event(event), expected.into()).await
+    pub async fn put_event(&self, event: &Event, expected: Expected) -> Result<Replaced, StoreError> {
+        self.replace::<Event>(items::event(event), expected).await
     }
 
-    /// The same for a stamp master.
-    pub async fn put_master(
-        &self,
-        master: &StampMaster,
-        expected: impl Into<Expected>,
-    ) -> Result<Replaced, StoreError> {
-        self.replace::<StampMaster>(items::master(master), expected.into()).await
+    /// Does the same for a stamp master.
+    pub async fn put_master(&self, master: &StampMaster, expected: Expected) -> Result<Replaced, StoreError> {
+        self.replace::<StampMaster>(items::master(master), expected).await
     }
 
-    /// Whether anybody is registered for the event. Looks into every index partition there could be, also those
-    /// that the event doesn't name: a process may have registered somebody by an older copy of it. The index
+    /// Returns whether the event has a participant. Looks into every index partition there could be, also those
+    /// that the event doesn't name: a process may have registered a participant by an older copy of it. The index
     /// follows the table a moment later, so a registration of this very moment may be missed.
     pub async fn is_anybody_registered(&self, event: &Event) -> Result<bool, StoreError> {
         let found = Shard::possible().map(|shard| self.is_anybody_in(&event.event_id, shard));
@@ -160,7 +152,7 @@ impl Store {
         };
         Ok(match guarded(put.return_values_on_condition_check_failure(AllOld).send().await)? {
             Guarded::Done => Replaced::Done,
-            Guarded::Refused(stands) if is_the_same::<T>(&item, stands.as_ref()) => Replaced::Done,
+            Guarded::Refused(stored) if is_the_same::<T>(&item, stored.as_ref()) => Replaced::Done,
             Guarded::Refused(_) => Replaced::LostRace,
         })
     }
@@ -193,9 +185,9 @@ fn unchanged<'a>(
     put.condition_expression(condition.join(" AND "))
 }
 
-/// Whether what stands there is what we wanted to write: then an attempt of ours wrote it, and its answer got
+/// Returns whether what is stored is what we wanted to write: then an attempt of ours wrote it, and its answer got
 /// lost. Both are compared as they read; what can't be read isn't ours.
-fn is_the_same<T: Setting + PartialEq>(wanted: &Item, stands: Option<&Item>) -> bool {
+fn is_the_same<T: Setting + PartialEq>(wanted: &Item, stored: Option<&Item>) -> bool {
     let read = |item: &Item| items::decode_as::<T>(item.clone()).ok();
-    stands.and_then(read).is_some_and(|stands| read(wanted) == Some(stands))
+    stored.and_then(read).is_some_and(|stored| read(wanted) == Some(stored))
 }

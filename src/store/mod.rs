@@ -14,6 +14,7 @@
 //! | [`completions`] | cards of which it can't be said yet whether they are complete |
 //! | [`counts`] | counts by event and hour |
 //! | [`stream`], [`progress`] | the table's stream, and how far it was read |
+//! | [`paging`] | lists of several pages, followed to the last one |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
 //! | [`unreadable`] | items that can't be read: reported, and passed over |
@@ -30,6 +31,7 @@ pub mod keys;
 pub mod listing;
 pub mod masters;
 pub mod notices;
+pub mod paging;
 pub mod participants;
 pub mod progress;
 pub mod rallies;
@@ -39,43 +41,11 @@ pub mod unreadable;
 pub mod waiting;
 
 mod error;
-mod fields;
 mod guard;
-mod reach;
+mod ids;
+mod requests;
+mod state;
 
 pub use error::StoreError;
+pub use requests::Store;
 pub use table::TableNames;
-
-/// The one table as the domain sees it. Clones share one client.
-#[derive(Debug, Clone)]
-pub struct Store {
-    client: aws_sdk_dynamodb::Client,
-    tables: std::sync::Arc<TableNames>,
-    reported: unreadable::Reported,
-}
-
-impl Store {
-    /// The store behind a client.
-    #[must_use]
-    pub fn new(client: aws_sdk_dynamodb::Client, tables: TableNames) -> Self {
-        Self { client, tables: std::sync::Arc::new(tables), reported: unreadable::Reported::default() }
-    }
-
-    /// Remembers together with others which items were logged as unreadable: one memory for a process.
-    #[must_use]
-    pub fn reporting_with(self, reported: unreadable::Reported) -> Self {
-        Self { reported, ..self }
-    }
-
-    /// The same store over connections of its own.
-    #[must_use]
-    pub fn apart(&self) -> Self {
-        Self { client: client::apart(&self.client), ..self.clone() }
-    }
-}
-
-impl From<items::Unreadable> for StoreError {
-    fn from(unreadable: items::Unreadable) -> Self {
-        Self::Unreadable(Box::new(unreadable))
-    }
-}

@@ -13,9 +13,8 @@ use crate::domain::{
 use super::{
     Store, StoreError,
     guard::{Guarded, guarded},
-    items,
+    items::{self, text},
     keys::{Gsi1Key, ItemKey},
-    participants::text,
 };
 
 /// What a guarded Update found.
@@ -52,9 +51,9 @@ impl Store {
         self.mark(left.into_iter().fold(change, Change::remove)).await
     }
 
-    /// Parks a notice, on condition that the item exists, is unsent and is in the state `from`
-    /// (`None` = on the ordinary path). Sets `noticeState`, `noticeSince`, `noticeReason` and the index keys, and
-    /// where they are known `noticeTriedAt` (the first one stays) and `flexMessageError`.
+    /// Parks a notice, on condition that the item exists, is unsent and is in the state `from` (`None` = not parked).
+    /// An item that can't be read is parked all the same. Sets `noticeState`, `noticeSince`, `noticeReason` and the
+    /// index keys, and where they are known `noticeTriedAt` (the first one stays) and `flexMessageError`.
     pub async fn park(
         &self,
         notice: &NoticeId,
@@ -62,12 +61,6 @@ impl Store {
         parked: &Parked,
     ) -> Result<Marked, StoreError> {
         self.mark(Change::unsent(notice).only_in(from).parked(notice, parked)).await
-    }
-
-    /// Parks a notice whose item can't be read, on condition that the item exists, calls for a notice that isn't sent (its
-    /// `flexMessageSent` is anything but true), and is in no special state.
-    pub async fn park_unreadable(&self, notice: &NoticeId, parked: &Parked) -> Result<Marked, StoreError> {
-        self.mark(Change::unsent(notice).only_in(None).parked(notice, parked)).await
     }
 
     /// Records that an attempt ended without a clear answer (`noticeTriedAt`), before the next one. The first one
@@ -107,23 +100,13 @@ impl Change {
     /// Changes an item that exists and whose notice is unsent: its `flexMessageSent` is anything but true. (It may have been
     /// spoilt while the message was pushed: then it is mended by the mark, and what was pushed isn't forgotten.)
     fn unsent(notice: &NoticeId) -> Self {
-        let change = Self::on(notice, "attribute_exists(flexMessageSent) AND flexMessageSent <> :true");
-        change.with(":true", AttributeValue::Bool(true))
-    }
-
-    fn on(notice: &NoticeId, condition: &str) -> Self {
         Self {
             key: ItemKey::Notice(notice.clone()),
-            condition: condition.to_owned(),
+            condition: "attribute_exists(flexMessageSent) AND flexMessageSent <> :true".to_owned(),
             set: Vec::new(),
             remove: Vec::new(),
-            values: Vec::new(),
+            values: vec![(":true", AttributeValue::Bool(true))],
         }
-    }
-
-    fn with(mut self, placeholder: &'static str, value: AttributeValue) -> Self {
-        self.values.push((placeholder, value));
-        self
     }
 
     /// Sets what a parked notice has.
@@ -160,10 +143,8 @@ impl Change {
         self
     }
 
-    fn only_without(mut self, name: &'static str) -> Self {
-        self.condition.push_str(" AND attribute_not_exists(");
-        self.condition.push_str(name);
-        self.condition.push(')');
+    fn only_without(mut self, name: &str) -> Self {
+        self.condition = format!("{} AND attribute_not_exists({name})", self.condition);
         self
     }
 
@@ -189,8 +170,7 @@ impl Change {
         let clause = |verb: &str, parts: String| if parts.is_empty() { parts } else { format!("{verb} {parts} ") };
         let expression = clause("SET", self.set.join(", ")) + &clause("REMOVE", self.remove.join(", "));
         let update = update
-            .key("PK", text(self.key.pk()))
-            .key("SK", text(self.key.sk()))
+            .set_key(Some(items::primary_key(&self.key)))
             .update_expression(expression)
             .condition_expression(self.condition);
         self.values.into_iter().fold(update, |update, (name, value)| update.expression_attribute_values(name, value))

@@ -1,6 +1,6 @@
 //! Participants: register, acquire, read; each guard is one conditional Put.
 
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure::AllOld};
+use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld;
 
 use crate::domain::{
     event::IndexShards,
@@ -14,14 +14,15 @@ use crate::domain::{
 use super::{
     Store, StoreError,
     guard::{Guarded, guarded},
-    items::{self, Entity, Item, Stored},
+    items::{self, Entity, Item, Stored, text},
     keys::{self, ItemKey, SortKeys},
+    paging,
 };
 
 /// What a conditional Put found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded<T> {
-    /// The fact stood already; this is the stored one, given back by the failed condition itself.
+    /// The fact was there already; this is the stored one, given back by the failed condition itself.
     Before(T),
     /// The fact was written by this request: now, or by an attempt of it whose answer got lost
     /// (the failed condition gave back our own `requestId`).
@@ -29,7 +30,7 @@ pub enum Recorded<T> {
 }
 
 impl<T> Recorded<T> {
-    /// The stored fact, whoever wrote it.
+    /// Returns the stored fact, of this request or of another one.
     pub fn fact(self) -> T {
         match self {
             Self::Before(fact) | Self::Now(fact) => fact,
@@ -41,22 +42,15 @@ impl Store {
     /// Access pattern 1: everything about one participant, one consistent Query. A fact that can't be read is reported,
     /// and named in [`Facts::unreadable`]; what isn't a fact is passed over.
     pub async fn facts(&self, event_id: &EventId, line_user_id: &LineUserId) -> Result<Facts, StoreError> {
-        let query = self.client.query().table_name(&self.tables.main).consistent_read(true);
-        let mut pages = query
-            .key_condition_expression("PK = :pk")
-            .expression_attribute_values(":pk", text(keys::participant_partition(event_id, line_user_id)))
-            .into_paginator()
-            .send();
+        let query = self.partition(&self.tables.main, keys::participant_partition(event_id, line_user_id));
         let (mut facts, mut unreadable) = (Vec::new(), Vec::new());
-        while let Some(page) = pages.next().await {
-            for item in page?.items.unwrap_or_default() {
-                match items::decode(item) {
-                    Ok(Stored::Fact(fact)) => facts.push(fact),
-                    Ok(_) => {}
-                    Err(error) => {
-                        self.report(&error);
-                        unreadable.extend(error.fact_key());
-                    }
+        for item in paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await? {
+            match items::decode(item) {
+                Ok(Stored::Fact(fact)) => facts.push(fact),
+                Ok(_) => {}
+                Err(error) => {
+                    self.report(&error);
+                    unreadable.extend(error.fact_key());
                 }
             }
         }
@@ -87,7 +81,7 @@ impl Store {
         Ok(recorded(stamp, stored, |stamp: &UserStamp| stamp.request_id.as_ref()))
     }
 
-    /// Records a completed card, once. Everybody works out the same fact and it names no request, so a lost
+    /// Records a completed card, once. Every worker works out the same fact and it names no request, so a lost
     /// answer of our own reads as `Before`: nothing depends on who wrote it.
     pub async fn complete(&self, completed: &Completed) -> Result<Recorded<Completed>, StoreError> {
         let stored = self.put_once(items::completed(completed)).await?;
@@ -100,8 +94,8 @@ impl Store {
         let asked = |resend: &Resend| (resend.requested_by.clone(), resend.requested_at);
         Ok(match self.put_once(items::resend(resend)).await? {
             None => Recorded::Now(resend.clone()),
-            Some(stands) if asked(&stands) == asked(resend) => Recorded::Now(stands),
-            Some(stands) => Recorded::Before(stands),
+            Some(stored) if asked(&stored) == asked(resend) => Recorded::Now(stored),
+            Some(stored) => Recorded::Before(stored),
         })
     }
 
@@ -132,37 +126,20 @@ impl Store {
         }
     }
 
-    /// All follows and unfollows of one person, oldest first: they are few. None = unknown, never assumed.
+    /// Returns all follows and unfollows of one participant, oldest first: they are few. None = unknown, never assumed.
     pub async fn friendships(
         &self,
         channel: &ChannelName,
         line_user_id: &LineUserId,
     ) -> Result<Vec<Friendship>, StoreError> {
         let range = SortKeys::friendships();
-        let query = self.client.query().table_name(&self.tables.main).consistent_read(true);
-        let mut pages = query
+        let query = self.partition(&self.tables.main, keys::friend_partition(channel, line_user_id));
+        let query = query
             .key_condition_expression("PK = :pk AND SK BETWEEN :low AND :high")
-            .expression_attribute_values(":pk", text(keys::friend_partition(channel, line_user_id)))
             .expression_attribute_values(":low", text(range.low))
-            .expression_attribute_values(":high", text(range.high))
-            .into_paginator()
-            .send();
-        let mut all = Vec::new();
-        while let Some(page) = pages.next().await {
-            all.extend(page?.items.unwrap_or_default().into_iter().filter_map(|item| self.read_or_pass_over(item)));
-        }
-        Ok(all)
-    }
-
-    /// One item, consistent.
-    pub(super) async fn item<T: Entity>(&self, key: &ItemKey) -> Result<Option<T>, StoreError> {
-        self.raw_item(key).await?.map(|item| self.read(item)).transpose()
-    }
-
-    /// One item as it is stored, consistent.
-    pub(super) async fn raw_item(&self, key: &ItemKey) -> Result<Option<Item>, StoreError> {
-        let get = self.client.get_item().table_name(&self.tables.main).consistent_read(true);
-        Ok(get.key("PK", text(key.pk())).key("SK", text(key.sk())).send().await?.item)
+            .expression_attribute_values(":high", text(range.high));
+        let found = paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await?;
+        Ok(found.into_iter().filter_map(|item| self.read(item).ok()).collect())
     }
 
     /// Puts a fact if none is there. If one is, gives it back, out of the failed condition; one that can't be read is
@@ -178,16 +155,11 @@ impl Store {
     }
 }
 
-/// Tells our own repeated write from somebody else's fact.
-fn recorded<T: Clone>(wanted: &T, stands: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
-    match stands {
+/// Distinguishes our own repeated write from another request's fact.
+fn recorded<T: Clone>(wanted: &T, stored: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
+    match stored {
         None => Recorded::Now(wanted.clone()),
         Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Now(fact),
         Some(fact) => Recorded::Before(fact),
     }
-}
-
-/// A string as an attribute.
-pub(super) fn text(text: impl Into<String>) -> AttributeValue {
-    AttributeValue::S(text.into())
 }

@@ -27,7 +27,7 @@ pub struct Rally {
 }
 
 impl Rally {
-    /// The master of one stamp, as far as this copy knows.
+    /// Returns the master of one stamp, as far as this copy knows.
     #[must_use]
     pub fn master(&self, stamp_id: &StampId) -> Option<&StampMaster> {
         self.masters.find(stamp_id)
@@ -44,7 +44,7 @@ pub struct Rallies {
 }
 
 impl Rallies {
-    /// A cache in front of a store.
+    /// Makes a cache in front of a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock) -> Self {
         let absent = Duration::from_secs(2);
@@ -58,14 +58,14 @@ impl Rallies {
         }
     }
 
-    /// One rally; `None` if there is no such event. At most one `GetItem` (the event) and one `Query` (its masters) are
-    /// under way for it, however many ask.
+    /// Returns one rally; `None` if there is no such event. At most one `GetItem` (the event) and one `Query` (its
+    /// masters) are under way for it, however many ask.
     pub async fn rally(&self, event_id: &EventId) -> Result<Option<Arc<Rally>>, StoreError> {
         let (store, id) = (self.store.clone(), event_id.clone());
         self.known.find(event_id, async move || fetch(&store, &id).await).await
     }
 
-    /// One stamp of a rally: from the cache, or looked up if the cache doesn't know it (it may be new).
+    /// Returns one stamp of a rally: from the cache, or looked up if the cache doesn't know it (it may be new).
     pub async fn stamp(&self, rally: &Rally, stamp_id: &StampId) -> Result<Option<StampMaster>, StoreError> {
         if let Some(master) = rally.master(stamp_id) {
             return Ok(Some(master.clone()));
@@ -77,14 +77,14 @@ impl Rallies {
     }
 
     /// Forgets what is cached of one event, after this process changed it. A fetch that is under way may have read
-    /// the old state: who waits for it gets it, and nobody after them.
+    /// the old state: the callers that wait for it get it, and none after them.
     pub fn forget(&self, event_id: &EventId) {
         self.known.forget(|id| id == event_id);
         self.stamps.forget(|(id, _)| id == event_id);
     }
 }
 
-/// One `GetItem` for the event and, if there is one, one `Query` for its masters.
+/// Fetches a rally: one `GetItem` for the event and, if there is one, one `Query` for its masters.
 async fn fetch(store: &Store, event_id: &EventId) -> Result<Option<Rally>, StoreError> {
     let Some(event) = store.event(event_id).await? else { return Ok(None) };
     let masters = store.masters(event_id).await?;

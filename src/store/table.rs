@@ -13,12 +13,14 @@ use std::fmt;
 use aws_sdk_dynamodb::{
     Client,
     operation::describe_table::DescribeTableError,
-    types::{IndexStatus, StreamSpecification, TableDescription, TimeToLiveDescription},
+    types::{IndexStatus, StreamSpecification, TableDescription},
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 pub use create::create;
 pub use difference::{Difference, Remedy};
+
+use difference::Found;
 
 use super::{Store, StoreError};
 use crate::domain::{settings::text, time::Timestamp};
@@ -64,20 +66,20 @@ pub struct TableReport {
 }
 
 impl TableReport {
-    /// Whether the table is there at all.
+    /// Returns whether the table is there at all.
     #[must_use]
     pub fn exists(&self) -> bool {
         !self.differences.contains(&Difference::TableMissing)
     }
 
-    /// Whether the table is exactly as defined.
+    /// Returns whether the table is exactly as defined.
     #[must_use]
     pub fn is_as_defined(&self) -> bool {
         self.differences.is_empty()
     }
 }
 
-/// One line a difference, for people.
+/// One line a difference, for operators.
 impl fmt::Display for TableReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_as_defined() {
@@ -101,7 +103,7 @@ pub async fn status(client: &Client, names: &TableNames) -> Result<Vec<TableRepo
     Ok(reports)
 }
 
-/// A table's stream as it is now; `None` where the table has no stream or is not there.
+/// Returns a table's stream as it is now; `None` where the table has no stream or is not there.
 ///
 /// A stream that is switched off and on again has a new ARN.
 pub async fn stream(client: &Client, table: &str) -> Result<Option<TableStream>, StoreError> {
@@ -111,11 +113,6 @@ pub async fn stream(client: &Client, table: &str) -> Result<Option<TableStream>,
     let arn = description.latest_stream_arn().filter(|_| on);
     let began = description.latest_stream_label().and_then(label::began);
     Ok(arn.map(|arn| TableStream { arn: arn.to_owned(), began }))
-}
-
-/// The ARN of a table's stream as it is now; see [`stream`].
-pub async fn stream_arn(client: &Client, table: &str) -> Result<Option<String>, StoreError> {
-    Ok(stream(client, table).await?.map(|stream| stream.arn))
 }
 
 /// The stream of a table.
@@ -140,7 +137,7 @@ pub enum IndexState {
 }
 
 impl Store {
-    /// Whether the index of the stamps' holders (`GSI2`) can be read: a table made from the article has none.
+    /// Returns whether the index of the stamps' holders (`GSI2`) can be read: a table made from the article has none.
     pub async fn holders_index(&self) -> Result<IndexState, StoreError> {
         let Some(description) = describe(&self.client, &self.tables.main).await? else {
             return Err(StoreError::broken(format!("there is no table {}", self.tables.main)));
@@ -154,13 +151,6 @@ impl Store {
             Some(_) => IndexState::Filling,
         })
     }
-}
-
-/// What DynamoDB says of a table.
-#[derive(Debug)]
-struct Found {
-    table: TableDescription,
-    ttl: Option<TimeToLiveDescription>,
 }
 
 async fn look_at(client: &Client, table: &str) -> Result<Option<Found>, StoreError> {

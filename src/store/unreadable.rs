@@ -12,10 +12,49 @@ use std::{
 use lru::LruCache;
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    Store, StoreError,
-    items::{self, Entity, Unreadable},
+use crate::domain::{
+    fact::FactKey,
+    ids::{EventId, StampId},
 };
+
+use super::keys::ItemKey;
+
+/// An item that is not what its `entityType` promises. Names the item: an operator has to look at it.
+///
+/// As text it is fit for the log: user ids are [`hashed`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("the item {} {} can't be read: {attribute} {}", hashed(pk), hashed(sk), hashed(problem))]
+pub struct Unreadable {
+    /// Its `PK`; empty if it has none.
+    pub pk: String,
+    /// Its `SK`; empty if it has none.
+    pub sk: String,
+    /// The attribute that is wrong.
+    pub attribute: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Unreadable {
+    /// Returns which fact of its participant it is, as its key says; `None` if it is none.
+    #[must_use]
+    pub fn fact_key(&self) -> Option<FactKey> {
+        match ItemKey::parse(&self.pk, &self.sk)? {
+            ItemKey::Notice(notice) => Some(FactKey::Notice(notice.key)),
+            ItemKey::Profile { .. } => Some(FactKey::User),
+            ItemKey::Event(_) | ItemKey::Friendship { .. } | ItemKey::Master { .. } => None,
+        }
+    }
+
+    /// Returns which stamp of an event it is, as its key says; `None` if it is none of this event.
+    #[must_use]
+    pub fn stamp_of(&self, event_id: &EventId) -> Option<StampId> {
+        match ItemKey::parse(&self.pk, &self.sk)? {
+            ItemKey::Master { event_id: found, stamp_id } if found == *event_id => Some(stamp_id),
+            _ => None,
+        }
+    }
+}
 
 /// How many items a process remembers as reported; the oldest of more may be logged again.
 const MOST_REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
@@ -37,21 +76,12 @@ impl Default for Reported {
 }
 
 impl Reported {
-    /// Whether this is the first report of the item and of what is wrong with it.
-    fn is_new(&self, unreadable: &Unreadable) -> bool {
-        // Nothing that holds the lock can fail half-way.
-        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.put(unreadable.clone(), ()).is_none()
-    }
-}
-
-impl Store {
-    /// Reports an item that can't be read: counts it, and logs its key the first time.
+    /// Counts an item that can't be read, and logs its key the first time.
     ///
     /// User ids in the key are logged as [`hashed`]; the whole key is logged at `debug`.
-    pub fn report(&self, unreadable: &Unreadable) {
+    pub(super) fn report(&self, unreadable: &Unreadable) {
         counter().increment(1);
-        if !self.reported.is_new(unreadable) {
+        if !self.is_new(unreadable) {
             return;
         }
         let Unreadable { pk, sk, attribute, problem } = unreadable;
@@ -65,18 +95,15 @@ impl Store {
         tracing::debug!(item.pk = pk, item.sk = sk, "the key of an item that can't be read");
     }
 
-    /// Reads an item that was asked for. One that can't be read is reported.
-    pub(super) fn read<T: Entity>(&self, item: impl Into<serde_dynamo::Item>) -> Result<T, StoreError> {
-        items::decode_as(item).inspect_err(|unreadable| self.report(unreadable)).map_err(StoreError::from)
-    }
-
-    /// Reads an item among others. One that can't be read is reported, and passed over.
-    pub(super) fn read_or_pass_over<T: Entity>(&self, item: impl Into<serde_dynamo::Item>) -> Option<T> {
-        items::decode_as(item).inspect_err(|unreadable| self.report(unreadable)).ok()
+    /// Returns whether this is the first report of the item and of what is wrong with it.
+    fn is_new(&self, unreadable: &Unreadable) -> bool {
+        // Nothing that holds the lock can fail half-way.
+        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.put(unreadable.clone(), ()).is_none()
     }
 }
 
-/// A key as the log shows it: each user id in it is replaced by `~` and the first 8 hex digits of its SHA-256.
+/// Returns a key as the log shows it: each user id in it is replaced by `~` and the first 8 hex digits of its SHA-256.
 #[must_use]
 pub fn hashed(key: &str) -> String {
     let parts: Vec<String> =
@@ -84,7 +111,7 @@ pub fn hashed(key: &str) -> String {
     parts.join("#")
 }
 
-/// Whether a part of a key has the form of a user id, LINE's own or the shorter one of the source article.
+/// Returns whether a part of a key has the form of a user id, LINE's own or the shorter one of the source article.
 fn is_user_id(part: &str) -> bool {
     let digits = part.strip_prefix('U').unwrap_or_default();
     digits.len() >= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -9,7 +9,11 @@ use crate::domain::{
     notice::{NoticeId, NoticeKey},
 };
 
-use super::{Store, StoreError, items::Item, keys::ItemKey, participants::text};
+use super::{
+    Store, StoreError,
+    items::{self, Fields, Item},
+    keys::ItemKey,
+};
 
 /// Keys of one `BatchGetItem` at most (API reference).
 pub const AT_A_TIME: usize = 100;
@@ -21,15 +25,15 @@ const ROUNDS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Store {
-    /// Whose stamp waits for its notice: unsent and in no special state. At most [`AT_A_TIME`] people; one consistent
-    /// `BatchGetItem`, and more for what DynamoDB left undone.
+    /// Returns whose stamp waits for its notice: unsent and not parked. At most [`AT_A_TIME`] participants; one
+    /// consistent `BatchGetItem`, and more for what DynamoDB left undone.
     pub async fn waiting(
         &self,
         event_id: &EventId,
         stamp_id: &StampId,
-        people: &[LineUserId],
+        participants: &[LineUserId],
     ) -> Result<Vec<LineUserId>, StoreError> {
-        let mut keys: Vec<Item> = people.iter().map(|user| key(event_id, stamp_id, user)).collect();
+        let mut keys: Vec<Item> = participants.iter().map(|user| key(event_id, stamp_id, user)).collect();
         let mut waiting = Vec::new();
         for round in 0..ROUNDS {
             if keys.is_empty() {
@@ -47,7 +51,7 @@ impl Store {
             let main = &self.tables.main;
             let mut answer = self.client.batch_get_item().request_items(main, wanted).send().await?;
             let found = answer.responses.as_mut().and_then(|tables| tables.remove(main)).unwrap_or_default();
-            waiting.extend(found.iter().filter(|item| waits(item)).filter_map(holder));
+            waiting.extend(found.iter().filter(|item| items::is_waiting(item)).filter_map(holder));
             keys =
                 answer.unprocessed_keys.and_then(|mut left| left.remove(main)).map_or_else(Vec::new, |left| left.keys);
         }
@@ -57,18 +61,12 @@ impl Store {
 
 fn key(event_id: &EventId, stamp_id: &StampId, user: &LineUserId) -> Item {
     let key = NoticeKey::Stamp(stamp_id.clone());
-    let key = ItemKey::Notice(NoticeId { event_id: event_id.clone(), line_user_id: user.clone(), key });
-    Item::from([("PK".to_owned(), text(key.pk())), ("SK".to_owned(), text(key.sk()))])
-}
-
-fn waits(item: &Item) -> bool {
-    let is_unsent = item.get("flexMessageSent").and_then(|sent| sent.as_bool().ok()) == Some(&false);
-    is_unsent && !item.contains_key("noticeState")
+    items::primary_key(&ItemKey::Notice(NoticeId { event_id: event_id.clone(), line_user_id: user.clone(), key }))
 }
 
 fn holder(item: &Item) -> Option<LineUserId> {
-    let [pk, sk] = ["PK", "SK"].map(|name| item.get(name).and_then(|value| value.as_s().ok()));
-    match ItemKey::parse(pk?, sk?)? {
+    let fields = Fields::of(item);
+    match ItemKey::parse(fields.pk(), fields.sk())? {
         ItemKey::Notice(notice) => Some(notice.line_user_id),
         _ => None,
     }

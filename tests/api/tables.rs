@@ -11,7 +11,7 @@ use stamp_rally::{
     store::{
         StoreError,
         client::{Clients, Pace},
-        table::{Difference, TableNames, TableReport, create, status, stream_arn},
+        table::{Difference, TableNames, TableReport, create, status, stream},
     },
 };
 
@@ -92,15 +92,15 @@ pub(super) async fn make_another_programs_table(clients: &Clients) {
 async fn create_makes_both_tables_as_defined() {
     let account = Account::empty("both");
     assert_eq!(account.differences().await, [[Difference::TableMissing], [Difference::TableMissing]]);
-    assert_eq!(stream_arn(&account.clients.table, "line-event").await.unwrap(), None);
+    assert_eq!(stream(&account.clients.table, "line-event").await.unwrap(), None);
 
     let reports = create(&account.clients.table, &account.names).await.unwrap();
 
     assert!(reports.iter().all(TableReport::is_as_defined), "{reports:?}");
     assert_eq!(account.differences().await, [[], []]);
-    let arn = stream_arn(&account.clients.table, "line-event").await.unwrap().unwrap();
+    let arn = stream(&account.clients.table, "line-event").await.unwrap().unwrap().arn;
     account.clients.streams.describe_stream().stream_arn(arn).send().await.unwrap();
-    assert_eq!(stream_arn(&account.clients.table, "line-event-consumers").await.unwrap(), None);
+    assert_eq!(stream(&account.clients.table, "line-event-consumers").await.unwrap(), None);
 }
 
 #[tokio::test]

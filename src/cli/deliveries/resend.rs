@@ -8,7 +8,7 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 
 use super::{
-    PAGE, one_of,
+    one_of,
     words::{maybe_sent, why},
 };
 use crate::cli::{dry_run::DryRun, progress::progress, store::event};
@@ -21,10 +21,7 @@ use crate::domain::{
     time::{MachineClock, TimeZone, Timestamp},
 };
 use crate::http::auth::token_name;
-use crate::store::{
-    Store, StoreError,
-    listing::{Direction, Wanted},
-};
+use crate::store::{Store, StoreError, listing::Wanted, paging::Pages};
 
 /// How many are ordered at once: each takes two requests, one after the other.
 const AT_ONCE: usize = 16;
@@ -166,26 +163,22 @@ impl Operator<'_> {
 
     /// Returns the stamps whose notices, or resends, are in a state.
     async fn listed(&self, state: ParkedState) -> Result<Listed, StoreError> {
-        let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
+        let parked = async |after| self.store.parked(self.event_id, state, &Wanted::oldest_first(after)).await;
         let (mut listed, mut known) = (Listed::default(), HashSet::new());
-        loop {
-            let page = self.store.parked(self.event_id, state, &wanted).await?;
+        let mut pages = Pages::default();
+        while let Some(page) = pages.next(parked).await? {
             for fact in &page.rows {
-                match stamp_of(fact) {
-                    Some(stamp_id) => {
-                        let which = (fact.line_user_id().clone(), stamp_id.clone());
-                        if known.insert(which.clone()) {
-                            listed.notices.push(which);
-                        }
-                    }
-                    None => listed.cards += 1,
+                let Some(stamp_id) = stamp_of(fact) else {
+                    listed.cards += 1;
+                    continue;
+                };
+                let which = (fact.line_user_id().clone(), stamp_id.clone());
+                if known.insert(which.clone()) {
+                    listed.notices.push(which);
                 }
             }
-            wanted.after = page.next;
-            if wanted.after.is_none() {
-                return Ok(listed);
-            }
         }
+        Ok(listed)
     }
 
     /// Orders one of a list, which may be behind: what the facts say now counts.

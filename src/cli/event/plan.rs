@@ -13,7 +13,7 @@ use crate::domain::{
     stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampMasters},
     time::Timestamp,
 };
-use crate::store::{items::Unreadable, masters};
+use crate::store::{masters, unreadable::Unreadable};
 
 /// What is stored of the event that a file is about.
 #[derive(Debug, Default)]

@@ -10,28 +10,17 @@ use crate::domain::{
     stamp::StampMaster,
     time::Timestamp,
 };
-use crate::store::{
-    Store,
-    listing::{Direction, Wanted},
-};
-
-/// Rows of a page.
-const PAGE: usize = 1000;
+use crate::store::{Store, listing::Wanted, paging::Pages};
 
 /// Lists all events by start, a line each; what may be wide (names) comes last.
 pub(super) async fn list(store: &Store, now: Timestamp, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
-    let mut unreadable = 0;
-    loop {
-        let page = store.events(&wanted).await?;
+    let events = async |after| store.events(&Wanted::oldest_first(after)).await;
+    let (mut pages, mut unreadable) = (Pages::default(), 0);
+    while let Some(page) = pages.next(events).await? {
         for event in &page.rows {
             writeln!(out, "{}", line(event, now))?;
         }
         unreadable += page.unreadable;
-        wanted.after = page.next;
-        if wanted.after.is_none() {
-            break;
-        }
     }
     if unreadable > 0 {
         writeln!(out, "{unreadable} more can't be read: `stamp-rally table check` names them")?;

@@ -220,7 +220,7 @@ impl Parts {
     async fn park_unreadable(&self, call: &Call) -> Result<Pass, StoreError> {
         let Verdict { state, reason, error } = Verdict::held(HoldReason::Unreadable);
         let parked = Parked { state, since: self.clock.now(), reason, tried_at: None, error };
-        Ok(Pass::Done(match self.store.park_unreadable(&call.notice, &parked).await? {
+        Ok(Pass::Done(match self.store.park(&call.notice, None, &parked).await? {
             Marked::Now => Outcome::Parked(state),
             Marked::Before | Marked::Gone => Outcome::PassedOver,
         }))

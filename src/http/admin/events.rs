@@ -24,6 +24,7 @@ use crate::line::flex::names;
 use crate::store::{
     listing::{Page, Wanted},
     masters::{Expected, Replaced, Stored},
+    paging::Pages,
 };
 
 use super::{
@@ -102,19 +103,18 @@ pub async fn list(viewer: Viewer, req: HttpRequest, app: Data<App>) -> Result<Ht
     query.answer("events", Part::of(&page, EventView::of))
 }
 
-/// Returns a page of the events that a token is for, read on until it is full.
-async fn visible(app: &App, viewer: &Viewer, mut wanted: Wanted) -> Result<Page<Event>, ApiError> {
-    let (limit, mut rows, mut unreadable) = (wanted.limit, Vec::new(), 0);
-    loop {
-        let page = app.store.events(&wanted).await?;
+/// Returns a page of the events that a token is for: further pages are read until it is full.
+async fn visible(app: &App, viewer: &Viewer, wanted: Wanted) -> Result<Page<Event>, ApiError> {
+    let (mut pages, mut rows, mut unreadable) = (Pages::From(wanted.after), Vec::new(), 0);
+    while let Some(limit) = wanted.limit.checked_sub(rows.len()).filter(|limit| *limit > 0)
+        && let Some(page) = pages
+            .next(async |after| app.store.events(&Wanted { direction: wanted.direction, limit, after }).await)
+            .await?
+    {
         rows.extend(page.rows.into_iter().filter(|event| viewer.may_see(&event.event_id)));
         unreadable += page.unreadable;
-        wanted.limit = limit.saturating_sub(rows.len());
-        wanted.after = page.next;
-        if wanted.limit == 0 || wanted.after.is_none() {
-            return Ok(Page { rows, next: wanted.after, unreadable });
-        }
     }
+    Ok(Page { rows, next: pages.cursor(), unreadable })
 }
 
 /// `GET /admin/api/events/{eventId}`

@@ -105,7 +105,7 @@ mod tests {
                 self.rivals.set(fewer);
                 self.stored.set(Some(self.stored.get().unwrap_or(0) + 10));
             }
-            if Expected::from(self.stored.get().map(at)) != expected {
+            if self.read().await?.replaced_by(|millis| at(*millis)) != expected {
                 return Ok(Replaced::LostRace);
             }
             self.stored.set(Some(*new));

@@ -12,9 +12,9 @@ use crate::domain::{
     ids::EventId,
     time::Timestamp,
 };
-use crate::store::{counts, items::Item};
+use crate::store::items::{self, Item};
 
-use super::{Fault, consumers, item};
+use super::{consumers, finding::Fault, item};
 
 /// A fact may be counted so long after it happened (the same bound as in `stats rebuild`).
 const IN_MOTION_MS: i64 = 2 * 3600 * 1000;
@@ -37,7 +37,9 @@ impl Tally {
     }
 
     pub(super) fn counted(&mut self, item: &Item) {
-        let (Some(event_id), Ok((hour, counts))) = (consumers::event_of(item), counts::read(item)) else { return };
+        let (Some(event_id), Ok((hour, counts))) = (consumers::event_of(item), items::read_counts(item)) else {
+            return;
+        };
         let hour = self.counted.entry((event_id, hour)).or_insert_with(|| (Counts::default(), item.clone()));
         hour.0.add(&counts);
     }

@@ -2,20 +2,15 @@
 
 use std::collections::HashSet;
 
-use crate::domain::fact::Fact;
+use crate::domain::{fact::Fact, notice::NoticeKey};
 use crate::store::{
     StoreError,
-    fields::Fields,
-    items::{self, Item, Stored},
-    participants::text,
+    items::{self, Fields, Item, Stored},
+    keys::{self, PROFILE},
+    paging,
 };
 
-use super::{Check, Fault, Finding, item::sort_key};
-
-/// Whether a partition is a participant's.
-pub(super) fn is_participants(pk: &str) -> bool {
-    matches!(pk.split('#').collect::<Vec<_>>().as_slice(), ["EVENT", _, "USER", _])
-}
+use super::{Check, Finding, finding::Fault};
 
 impl Check {
     /// Judges the items of one participant, and begins with the next one's. Where one seems to be missing, all are read
@@ -24,7 +19,8 @@ impl Check {
         let mut items = std::mem::take(&mut self.group);
         let Some(pk) = items.first().map(|first| Fields::of(first).pk().to_owned()) else { return Ok(()) };
         if items.iter().any(|item| lacks(item, &items).is_some()) {
-            items = self.items_of(&pk).await?;
+            let query = self.store.partition(&self.store.tables.main, &pk);
+            items = paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await?;
         }
         for item in &items {
             let fault = match self.fault_of_item(item).await? {
@@ -51,16 +47,6 @@ impl Check {
             )
         }))
     }
-
-    async fn items_of(&mut self, pk: &str) -> Result<Vec<Item>, StoreError> {
-        let query = self.store.client.query().table_name(&self.store.tables.main).consistent_read(true);
-        let query = query.key_condition_expression("PK = :pk").expression_attribute_values(":pk", text(pk));
-        let (mut pages, mut items) = (query.into_paginator().send(), Vec::new());
-        while let Some(page) = pages.next().await {
-            items.extend(page?.items.unwrap_or_default());
-        }
-        Ok(items)
-    }
 }
 
 fn fact(item: &Item) -> Option<Fact> {
@@ -70,11 +56,11 @@ fn fact(item: &Item) -> Option<Fact> {
     }
 }
 
-/// What a fact presupposes and its participant hasn't, not even unreadable.
+/// Returns what a fact presupposes and its participant hasn't, not even unreadable.
 fn lacks(item: &Item, all: &[Item]) -> Option<Fault> {
     let fact = fact(item)?;
-    let keys: HashSet<&str> = all.iter().map(sort_key).collect();
-    let (event_id, is_registered) = (fact.event_id(), keys.contains("PROFILE"));
+    let there: HashSet<&str> = all.iter().map(|item| Fields::of(item).sk()).collect();
+    let (event_id, is_registered) = (fact.event_id(), there.contains(PROFILE));
     let needed = match &fact {
         Fact::User(_) => return None,
         _ if !is_registered => {
@@ -92,11 +78,12 @@ fn lacks(item: &Item, all: &[Item]) -> Option<Fault> {
         Fact::UserStamp(_) => return None,
     };
     let (attribute, stamp_id) = needed;
-    (!keys.contains(format!("STAMP#{stamp_id}").as_str())).then(|| {
+    let sk = keys::notice_sk(&NoticeKey::Stamp(stamp_id.clone()));
+    (!there.contains(&*sk)).then(|| {
         Fault::new(
             attribute,
             format!("is {stamp_id}, a stamp that the participant doesn't have"),
-            format!("bring back the stamp's item (`STAMP#{stamp_id}`) from a backup, or delete this one"),
+            format!("bring back the stamp's item (`{sk}`) from a backup, or delete this one"),
         )
     })
 }

@@ -1,7 +1,7 @@
 //! One item of the main table by itself: its attributes, its key, its index keys.
 
 use crate::domain::{
-    event::Event,
+    event::{Event, IndexShards},
     fact::{Fact, User, UserStamp},
     ids::EventId,
     notice::{NoticeId, NoticeStatus},
@@ -9,33 +9,45 @@ use crate::domain::{
 };
 use crate::store::{
     StoreError,
-    fields::Fields,
-    items::{self, Item, Setting, Stored, Unreadable},
-    keys::{self, Gsi1Key, Gsi2Key, ItemKey, Shard},
+    items::{self, Fields, Item, Setting, Stored},
+    keys::{self, Gsi1Key, ItemKey, Shard},
+    unreadable::Unreadable,
 };
 
-use super::{Check, Fault, Settings};
+use super::{
+    Check,
+    finding::{Fault, of_no_event},
+};
 
-/// Whether an item is of an event: by its key, its `eventId`, or the index partition that lists it.
+/// What there is of a setting.
+#[derive(Debug, Clone)]
+pub(super) enum Settings<T> {
+    Absent,
+    Readable(Box<T>),
+    Unreadable,
+}
+
+impl<T> Settings<T> {
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
+/// Returns whether an item is of an event: by its key, its `eventId`, or the index partition that lists it.
 pub(super) fn is_of(event_id: &EventId, item: &Item) -> bool {
-    let event = format!("EVENT#{event_id}");
-    let is_in = |key: &str| key.strip_prefix(&event).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'));
+    let fields = Fields::of(item);
     let names = ["PK", "GSI1PK", "GSI2PK"];
-    names.iter().any(|name| is_in(key_part(item, name))) || key_part(item, "eventId") == event_id.as_str()
+    names.iter().any(|name| keys::is_of_event(fields.key(name), event_id)) || fields.key("eventId") == event_id.as_str()
 }
 
-/// The event that an item is of, by its partition or else by its `eventId`.
+/// Returns the event that an item is of, by its partition or else by its `eventId`.
 pub(super) fn event_of(item: &Item) -> Option<EventId> {
-    let by_key = key_part(item, "PK").strip_prefix("EVENT#").and_then(|rest| rest.split('#').next());
-    by_key.unwrap_or_else(|| key_part(item, "eventId")).parse().ok()
-}
-
-pub(super) fn key_part<'a>(item: &'a Item, name: &str) -> &'a str {
-    item.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
+    let fields = Fields::of(item);
+    keys::event_part(fields.pk()).unwrap_or_else(|| fields.key("eventId")).parse().ok()
 }
 
 impl Check {
-    /// What is wrong with an item by itself.
+    /// Returns what is wrong with an item by itself.
     pub(super) async fn fault_of_item(&mut self, item: &Item) -> Result<Option<Fault>, StoreError> {
         let stored = match items::decode(item.clone()) {
             Ok(stored) => stored,
@@ -77,34 +89,27 @@ impl Check {
         Ok(marks.or(listed))
     }
 
-    /// A stamp may lack both keys, as the source article's do.
+    /// Judges the place of a stamp in its list. A stamp may lack both keys, as the source article's do.
     fn holder_listed(&mut self, item: &Item, stamp: &UserStamp, event: Option<&Event>) -> Option<Fault> {
         if !item.contains_key("GSI2PK") && !item.contains_key("GSI2SK") {
             self.looked.without_keys += 1;
             return None;
         }
-        let key = |shard| Gsi2Key {
-            event_id: stamp.event_id.clone(),
-            stamp_id: stamp.stamp_id.clone(),
-            shard,
-            acquired_at: stamp.acquired_at,
-            line_user_id: stamp.line_user_id.clone(),
-        };
         let shards = possible(event, |shards| Shard::of(&stamp.line_user_id, shards));
-        let wanted = shards.into_iter().map(|shard| [key(shard).pk(), key(shard).sk()]);
+        let wanted = shards.into_iter().map(|shard| items::holder_key(stamp, shard)).map(|key| [key.pk(), key.sk()]);
         listed_as(item, ["GSI2PK", "GSI2SK"], &wanted.collect::<Vec<_>>())
     }
 }
 
 /// The partitions that a participant's entry may be in: of the event's present or earlier number of them, or of any.
-fn possible(event: Option<&Event>, of: impl Fn(crate::domain::event::IndexShards) -> Shard) -> Vec<Shard> {
+fn possible(event: Option<&Event>, of: impl Fn(IndexShards) -> Shard) -> Vec<Shard> {
     match event {
         Some(event) => event.all_index_shards().map(of).collect(),
         None => Shard::possible().collect(),
     }
 }
 
-/// A setting is listed again by any write of it.
+/// Judges the place of a setting in its list: it is listed again by any write of it.
 fn setting_listed(item: &Item, setting: &impl Setting, path: &str) -> Option<Fault> {
     let remedy =
         format!("`PUT {path}` with the body `{{}}`, or `event apply` of a file that names it: it is listed again");
@@ -112,15 +117,9 @@ fn setting_listed(item: &Item, setting: &impl Setting, path: &str) -> Option<Fau
 }
 
 fn user_listed(item: &Item, user: &User, event: Option<&Event>) -> Option<Fault> {
-    let key = |shard| Gsi1Key::User {
-        event_id: user.event_id.clone(),
-        shard,
-        created_at: user.created_at,
-        line_user_id: user.line_user_id.clone(),
-    };
     let shards = possible(event, |shards| Shard::of(&user.line_user_id, shards));
-    let wanted: Vec<_> = shards.into_iter().map(|shard| [key(shard).pk(), key(shard).sk()]).collect();
-    listed_as(item, ["GSI1PK", "GSI1SK"], &wanted)
+    let wanted = shards.into_iter().map(|shard| items::user_key(user, shard)).map(|key| [key.pk(), key.sk()]);
+    listed_as(item, ["GSI1PK", "GSI1SK"], &wanted.collect::<Vec<_>>())
 }
 
 fn gsi1(item: &Item, key: &Gsi1Key) -> Option<Fault> {
@@ -129,7 +128,7 @@ fn gsi1(item: &Item, key: &Gsi1Key) -> Option<Fault> {
 
 /// Its index keys must be one of these pairs, the first one if it is written now.
 fn listed_as(item: &Item, names: [&str; 2], wanted: &[[String; 2]]) -> Option<Fault> {
-    let found = names.map(|name| key_part(item, name));
+    let found = names.map(|name| Fields::of(item).key(name));
     if wanted.iter().any(|pair| pair.each_ref().map(String::as_str) == found) {
         return None;
     }
@@ -143,7 +142,7 @@ fn listed_as(item: &Item, names: [&str; 2], wanted: &[[String; 2]]) -> Option<Fa
     Some(Fault::new(name, problem, format!("set {} to `{pk}` and {} to `{sk}`", names[0], names[1])))
 }
 
-/// The delivery's marks on a fact, beside each other and beside its place among parked notices.
+/// Judges the delivery's marks on a fact, beside each other and beside its place among parked notices.
 fn marks(item: &Item, notice: NoticeId, status: &NoticeStatus) -> Option<Fault> {
     if let NoticeStatus::Parked(parked) = status {
         return gsi1(item, &Gsi1Key::Parked { notice, state: parked.state, since: parked.since });
@@ -169,7 +168,7 @@ fn marks(item: &Item, notice: NoticeId, status: &NoticeStatus) -> Option<Fault> 
     })
 }
 
-/// An item that no index of ours lists.
+/// Judges an item that no index of ours lists.
 fn unlisted(item: &Item) -> Option<Fault> {
     foreign(item).or_else(|| {
         let name = ["GSI1PK", "GSI2PK"].into_iter().find(|name| item.contains_key(*name))?;
@@ -179,18 +178,10 @@ fn unlisted(item: &Item) -> Option<Fault> {
 
 /// Another program's item may have index keys, but not among ours.
 fn foreign(item: &Item) -> Option<Fault> {
-    let name = ["GSI1PK", "GSI2PK"].into_iter().find(|name| keys::is_listed_partition(key_part(item, name)))?;
+    let name = ["GSI1PK", "GSI2PK"].into_iter().find(|name| keys::is_listed_partition(Fields::of(item).key(name)))?;
     let problem =
-        format!("is `{}`, a list that the item doesn't belong to: it is passed over there", key_part(item, name));
+        format!("is `{}`, a list that the item doesn't belong to: it is passed over there", Fields::of(item).key(name));
     Some(Fault::new(name, problem, format!("remove {name} and its sort key, or give them values of the item's own")))
-}
-
-pub(super) fn of_no_event(event_id: &EventId) -> Fault {
-    let remedy = format!(
-        "bring the event back (`event apply`, or `PUT /admin/api/events/{event_id}`), or delete the item if the event \
-         was given up"
-    );
-    Fault::new("eventId", format!("is {event_id}, and there is no such event"), remedy)
 }
 
 fn fault_of_unreadable(unreadable: Unreadable) -> Fault {
@@ -198,7 +189,7 @@ fn fault_of_unreadable(unreadable: Unreadable) -> Fault {
     Fault { attribute: unreadable.attribute, problem: unreadable.problem, remedy }
 }
 
-/// What to do about an item that can't be read.
+/// Returns what to do about an item that can't be read.
 fn remedy(unreadable: &Unreadable) -> String {
     let Unreadable { pk, sk, attribute, .. } = unreadable;
     let setting = "what can be read keeps its value, what can't must be given";
@@ -232,9 +223,4 @@ fn remedy(unreadable: &Unreadable) -> String {
             )
         }
     }
-}
-
-/// Its sort key; empty if it has none.
-pub(super) fn sort_key(item: &Item) -> &str {
-    Fields::of(item).sk()
 }

@@ -5,56 +5,15 @@ use std::collections::HashMap;
 use serde_dynamo::AttributeValue;
 use serde_json::Value;
 
-use crate::domain::{
-    Malformed,
-    fact::FactKey,
-    ids::{EventId, LineUserId, StampId},
-};
+use crate::domain::{Malformed, ids::LineUserId};
 
 use super::{
     super::{
-        keys::{Gsi1Key, Gsi2Key, ItemKey},
-        unreadable::hashed,
+        keys::{Gsi1Key, Gsi2Key, ItemKey, Progress, ProgressKey},
+        unreadable::Unreadable,
     },
-    Entity, Item, json,
+    Item, json,
 };
-
-/// An item that is not what its `entityType` promises. Names the item: somebody has to look at it.
-///
-/// As text it is fit for the log: user ids are [`hashed`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("the item {} {} can't be read: {attribute} {}", hashed(pk), hashed(sk), hashed(problem))]
-pub struct Unreadable {
-    /// Its `PK`; empty if it has none.
-    pub pk: String,
-    /// Its `SK`; empty if it has none.
-    pub sk: String,
-    /// The attribute that is wrong.
-    pub attribute: String,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
-impl Unreadable {
-    /// Which fact of its participant it is, as its key says; `None` if it is none.
-    #[must_use]
-    pub fn fact_key(&self) -> Option<FactKey> {
-        match ItemKey::parse(&self.pk, &self.sk)? {
-            ItemKey::Notice(notice) => Some(FactKey::Notice(notice.key)),
-            ItemKey::Profile { .. } => Some(FactKey::User),
-            ItemKey::Event(_) | ItemKey::Friendship { .. } | ItemKey::Master { .. } => None,
-        }
-    }
-
-    /// Which stamp of an event it is, as its key says; `None` if it is none of this event.
-    #[must_use]
-    pub fn stamp_of(&self, event_id: &EventId) -> Option<StampId> {
-        match ItemKey::parse(&self.pk, &self.sk)? {
-            ItemKey::Master { event_id: found, stamp_id } if found == *event_id => Some(stamp_id),
-            _ => None,
-        }
-    }
-}
 
 /// The attributes of one item, as any of the SDK's crates gives them.
 pub(in super::super) struct Attributes(HashMap<String, AttributeValue>);
@@ -64,12 +23,12 @@ impl Attributes {
         Self(item.into_inner())
     }
 
-    /// A text, or what is made of texts by the only door of its type.
+    /// Takes a text, or what is made of texts by the only door of its type.
     pub(super) fn required<T: TryFrom<String, Error: Into<Problem>>>(&mut self, name: &str) -> Result<T, Unreadable> {
         self.optional(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// The same where it may be absent.
+    /// Takes the same where it may be absent.
     pub(super) fn optional<T: TryFrom<String, Error: Into<Problem>>>(
         &mut self,
         name: &str,
@@ -82,13 +41,13 @@ impl Attributes {
         T::try_from(text).map(Some).map_err(|error| self.unreadable(name, error.into().0))
     }
 
-    /// A user id as tables hold it: the source article's are shorter than LINE's.
+    /// Takes a user id as tables hold it: the source article's are shorter than LINE's.
     pub(super) fn user(&mut self, name: &str) -> Result<LineUserId, Unreadable> {
         let text: String = self.required(name)?;
         LineUserId::stored(&text).map_err(|error| self.unreadable(name, error.rule))
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     pub(super) fn number<T: TryFrom<i64, Error: Into<Problem>>>(
         &mut self,
         name: &str,
@@ -125,7 +84,7 @@ impl Attributes {
         }
     }
 
-    /// The attributes inside a map. What is wrong with them is told with the item's key.
+    /// Takes the attributes inside a map. What is wrong with them is reported with the item's key.
     pub(super) fn map(&mut self, name: &str) -> Result<Option<Self>, Unreadable> {
         let mut inner = match self.0.remove(name) {
             None | Some(AttributeValue::Null(_)) => return Ok(None),
@@ -138,20 +97,20 @@ impl Attributes {
         Ok(Some(Self(inner)))
     }
 
-    /// Refuses an item that stands somewhere else than its attributes say.
+    /// Refuses an item that lies under another key than its attributes say.
     pub(super) fn must_have_key(&self, key: &ItemKey) -> Result<(), Unreadable> {
-        let stands_at = |name, should: &str| {
+        let lies_at = |name, should: &str| {
             if self.key_part(name) == should {
                 Ok(())
             } else {
                 Err(self.unreadable(name, format!("should be {should}")))
             }
         };
-        stands_at("PK", &key.pk())?;
-        stands_at("SK", &key.sk())
+        lies_at("PK", &key.pk())?;
+        lies_at("SK", &key.sk())
     }
 
-    /// Whether it stands where only an item of this program may stand.
+    /// Returns whether it lies where only an item of this program may lie.
     pub(super) fn has_key_of_ours(&self) -> bool {
         ItemKey::parse(self.key_part("PK"), self.key_part("SK")).is_some()
     }
@@ -210,9 +169,14 @@ pub(super) struct Writer(HashMap<String, AttributeValue>);
 
 impl Writer {
     /// Begins with what every item has: its key and its type.
-    pub(super) fn entity<T: Entity>(entity: &T) -> Self {
-        let key = entity.key();
-        Self(HashMap::new()).text("PK", key.pk()).text("SK", key.sk()).text("entityType", T::TYPE)
+    pub(super) fn of(key: &ItemKey, entity_type: &str) -> Self {
+        Self(HashMap::new()).text("PK", key.pk()).text("SK", key.sk()).text("entityType", entity_type)
+    }
+
+    /// Begins an item of the consumers' table, in the same way.
+    pub(super) fn progress(kind: Progress, key: ProgressKey<'_>) -> Self {
+        let writer = Self(HashMap::new()).text("PK", key.pk()).text("SK", key.sk());
+        writer.some("entityType", entity_type(kind), Self::text)
     }
 
     /// Begins a map.
@@ -220,29 +184,30 @@ impl Writer {
         Self(HashMap::new())
     }
 
-    fn put(mut self, name: &str, value: AttributeValue) -> Self {
+    /// Writes an attribute of any type.
+    pub(super) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.0.insert(name.to_owned(), value);
         self
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "it takes ids by reference and instants by value alike")]
     pub(super) fn text(self, name: &str, text: impl ToString) -> Self {
-        self.put(name, AttributeValue::S(text.to_string()))
+        self.value(name, AttributeValue::S(text.to_string()))
     }
 
-    pub(super) fn number(self, name: &str, number: impl Into<u64>) -> Self {
-        self.put(name, AttributeValue::N(number.into().to_string()))
+    pub(super) fn number(self, name: &str, number: impl Into<i128>) -> Self {
+        self.value(name, AttributeValue::N(number.into().to_string()))
     }
 
     pub(super) fn flag(self, name: &str, flag: bool) -> Self {
-        self.put(name, AttributeValue::Bool(flag))
+        self.value(name, AttributeValue::Bool(flag))
     }
 
     pub(super) fn json(self, name: &str, value: &Value) -> Self {
-        self.put(name, json::write(value))
+        self.value(name, json::write(value))
     }
 
-    /// An attribute that is there only if it has a value.
+    /// Writes an attribute that is there only if it has a value.
     pub(super) fn some<T>(self, name: &str, value: Option<T>, write: impl FnOnce(Self, &str, T) -> Self) -> Self {
         match value {
             Some(value) => write(self, name, value),
@@ -250,9 +215,9 @@ impl Writer {
         }
     }
 
-    /// A map among the attributes.
+    /// Writes a map among the attributes.
     pub(super) fn inner(self, name: &str, inner: Self) -> Self {
-        self.put(name, AttributeValue::M(inner.0))
+        self.value(name, AttributeValue::M(inner.0))
     }
 
     pub(super) fn gsi1(self, key: &Gsi1Key) -> Self {
@@ -263,8 +228,23 @@ impl Writer {
         self.text("GSI2PK", key.pk()).text("GSI2SK", key.sk())
     }
 
-    /// The item for the table client.
+    /// Returns the item for the table client.
     pub(super) fn done(self) -> Item {
         serde_dynamo::Item::from(self.0).into()
+    }
+}
+
+/// Returns the `entityType` that a key of the consumers' table promises; a worker's sign of life has none.
+pub(in super::super) fn entity_type(kind: Progress) -> Option<&'static str> {
+    match kind {
+        Progress::Backfill => Some("BACKFILL"),
+        Progress::Batch => Some("BATCH_PROGRESS"),
+        Progress::Counts => Some("COUNTS"),
+        Progress::Followed => Some("CONSUMER_STREAM"),
+        Progress::Function => Some("FUNCTION_PROGRESS"),
+        Progress::Pending => Some("PENDING_COMPLETION"),
+        Progress::Run => Some("RECONCILE_RUN"),
+        Progress::Shard => Some("SHARD_PROGRESS"),
+        Progress::Worker => None,
     }
 }

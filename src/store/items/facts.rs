@@ -8,9 +8,12 @@ use crate::domain::{
 };
 
 use super::{
-    super::keys::{Gsi1Key, Gsi2Key, ItemKey, Shard},
+    super::{
+        keys::{Gsi1Key, Gsi2Key, ItemKey, Shard},
+        unreadable::Unreadable,
+    },
     Entity, Item,
-    attributes::{Attributes, Unreadable, Writer},
+    attributes::{Attributes, Writer},
     notice,
 };
 
@@ -32,21 +35,25 @@ impl Entity for User {
     }
 }
 
-/// A registration as its item, in the index of an event with so many shards.
-pub(in super::super) fn user(user: &User, shards: IndexShards) -> Item {
-    let listed = Gsi1Key::User {
+/// Returns the place of a registration among those of its event, in one of the partitions of its index.
+pub(in super::super) fn user_key(user: &User, shard: Shard) -> Gsi1Key {
+    Gsi1Key::User {
         event_id: user.event_id.clone(),
-        shard: Shard::of(&user.line_user_id, shards),
+        shard,
         created_at: user.created_at,
         line_user_id: user.line_user_id.clone(),
-    };
-    Writer::entity(user)
+    }
+}
+
+/// Returns a registration as its item, in the index of an event with so many shards.
+pub(in super::super) fn user(user: &User, shards: IndexShards) -> Item {
+    Writer::of(&user.key(), User::TYPE)
         .text("eventId", &user.event_id)
         .text("lineUserId", &user.line_user_id)
         .text("createdAt", user.created_at)
         .text("updatedAt", user.updated_at)
         .some("requestId", user.request_id.as_ref(), Writer::text)
-        .gsi1(&listed)
+        .gsi1(&user_key(user, Shard::of(&user.line_user_id, shards)))
         .done()
 }
 
@@ -69,23 +76,27 @@ impl Entity for UserStamp {
     }
 }
 
-/// A held stamp as its item, in the index of an event with so many shards.
-pub(in super::super) fn user_stamp(stamp: &UserStamp, shards: IndexShards) -> Item {
-    let held = Gsi2Key {
+/// Returns the place of an acquired stamp among the holders, in one of the partitions of its index.
+pub(in super::super) fn holder_key(stamp: &UserStamp, shard: Shard) -> Gsi2Key {
+    Gsi2Key {
         event_id: stamp.event_id.clone(),
         stamp_id: stamp.stamp_id.clone(),
-        shard: Shard::of(&stamp.line_user_id, shards),
+        shard,
         acquired_at: stamp.acquired_at,
         line_user_id: stamp.line_user_id.clone(),
-    };
-    Writer::entity(stamp)
+    }
+}
+
+/// Returns an acquired stamp as its item, in the index of an event with so many shards.
+pub(in super::super) fn user_stamp(stamp: &UserStamp, shards: IndexShards) -> Item {
+    Writer::of(&stamp.key(), UserStamp::TYPE)
         .text("eventId", &stamp.event_id)
         .text("lineUserId", &stamp.line_user_id)
         .text("stampId", &stamp.stamp_id)
         .text("acquiredAt", stamp.acquired_at)
         .some("requestId", stamp.request_id.as_ref(), Writer::text)
         .notice(&stamp.key(), &stamp.notice)
-        .gsi2(&held)
+        .gsi2(&holder_key(stamp, Shard::of(&stamp.line_user_id, shards)))
         .done()
 }
 
@@ -112,9 +123,9 @@ impl Entity for Resend {
     }
 }
 
-/// A resend as its item.
+/// Returns a resend as its item.
 pub(in super::super) fn resend(resend: &Resend) -> Item {
-    Writer::entity(resend)
+    Writer::of(&resend.key(), Resend::TYPE)
         .text("eventId", &resend.event_id)
         .text("lineUserId", &resend.line_user_id)
         .text("stampId", &resend.stamp_id)
@@ -143,9 +154,9 @@ impl Entity for Completed {
     }
 }
 
-/// A completed card as its item.
+/// Returns a completed card as its item.
 pub(in super::super) fn completed(completed: &Completed) -> Item {
-    Writer::entity(completed)
+    Writer::of(&completed.key(), Completed::TYPE)
         .text("eventId", &completed.event_id)
         .text("lineUserId", &completed.line_user_id)
         .text("completedAt", completed.completed_at)
@@ -177,9 +188,9 @@ impl Entity for Friendship {
     }
 }
 
-/// A follow or unfollow as its item.
+/// Returns a follow or unfollow as its item.
 pub(in super::super) fn friendship(friendship: &Friendship) -> Item {
-    Writer::entity(friendship)
+    Writer::of(&friendship.key(), Friendship::TYPE)
         .text("channel", &friendship.channel)
         .text("lineUserId", &friendship.line_user_id)
         .flag("following", friendship.following)

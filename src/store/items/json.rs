@@ -10,7 +10,7 @@ use crate::domain::Malformed;
 /// DynamoDB nests attributes 32 deep ("Quotas: attributes"); the item itself may count as one of them.
 const MOST_LEVELS: usize = 31;
 
-/// A JSON value as an attribute.
+/// Returns a JSON value as an attribute.
 pub(super) fn write(value: &Value) -> AttributeValue {
     match value {
         Value::Null => AttributeValue::Null(true),
@@ -24,12 +24,12 @@ pub(super) fn write(value: &Value) -> AttributeValue {
     }
 }
 
-/// A number as the table keeps it: a whole one without a point, however it was written.
+/// Returns a number as the table keeps it: a whole one without a point, however it was written.
 fn digits(number: &Number) -> String {
     if number.is_f64() { number.as_f64().unwrap_or_default().to_string() } else { number.to_string() }
 }
 
-/// An attribute as JSON; refuses what JSON has no words for.
+/// Returns an attribute as JSON; refuses what JSON has no words for.
 pub(super) fn read(value: AttributeValue) -> Result<Value, String> {
     match value {
         AttributeValue::Null(_) => Ok(Value::Null),
@@ -57,7 +57,7 @@ fn number(digits: &str) -> Option<Number> {
 
 /// Refuses JSON that DynamoDB would not keep: nested more than 31 deep, with a nameless field, or with a number outside
 /// of ±1E-130 to ±9.9E+125 ("Supported data types: Number"). Ask before a message is stored; the table's
-/// own refusal comes too late to be told to anybody.
+/// own refusal comes too late to be answered to a caller.
 pub fn storable(what: &'static str, value: &Value) -> Result<(), Malformed> {
     fault(value, 0).map_or(Ok(()), |rule| Err(Malformed::new(what, rule)))
 }

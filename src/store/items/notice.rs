@@ -10,8 +10,12 @@
 use crate::domain::notice::{NoticeStatus, Parked, ParkedState, PushRefused};
 
 use super::{
-    super::keys::{Gsi1Key, ItemKey},
-    attributes::{Attributes, Unreadable, Writer},
+    super::{
+        keys::{Gsi1Key, ItemKey},
+        unreadable::Unreadable,
+    },
+    Item,
+    attributes::{Attributes, Writer},
 };
 
 /// Reads the status out of an item.
@@ -49,7 +53,13 @@ fn read_refusal(item: &mut Attributes) -> Result<PushRefused, Unreadable> {
     })
 }
 
-/// `flexMessageError` as an attribute.
+/// Returns whether an item's notice waits: unsent and not parked.
+pub(in super::super) fn is_waiting(item: &Item) -> bool {
+    let is_unsent = item.get("flexMessageSent").and_then(|sent| sent.as_bool().ok()) == Some(&false);
+    is_unsent && !item.contains_key("noticeState")
+}
+
+/// Returns `flexMessageError` as an attribute.
 pub(in super::super) fn refusal(refused: &PushRefused) -> aws_sdk_dynamodb::types::AttributeValue {
     aws_sdk_dynamodb::types::AttributeValue::M(refusal_map(refused).done())
 }

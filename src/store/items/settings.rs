@@ -12,9 +12,12 @@ use crate::domain::{
 };
 
 use super::{
-    super::keys::{Gsi1Key, ItemKey},
+    super::{
+        keys::{Gsi1Key, ItemKey},
+        unreadable::Unreadable,
+    },
     Entity, Item,
-    attributes::{Attributes, Unreadable, Writer},
+    attributes::{Attributes, Writer},
 };
 
 /// A setting: an item that each change replaces whole.
@@ -26,13 +29,13 @@ pub(in super::super) trait Setting: Entity {
     fn listed(&self) -> Gsi1Key;
 }
 
-/// The attributes of a setting's item that this version of the program doesn't know.
+/// Returns the attributes of a setting's item that this version of the program doesn't know.
 pub(in super::super) fn unknown<T: Setting>(item: &Item) -> Item {
     let unknown = item.iter().filter(|(name, _)| !T::ATTRIBUTES.contains(&name.as_str()));
     unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Whether an item has the index keys that its list shows a setting by.
+/// Returns whether an item has the index keys that its list shows a setting by.
 pub(in super::super) fn is_listed<T: Setting>(setting: &T, item: &Item) -> bool {
     let (key, has) = (setting.listed(), |name: &str, key: String| item.get(name) == Some(&Attribute::S(key)));
     has("GSI1PK", key.pk()) && has("GSI1SK", key.sk())
@@ -115,18 +118,18 @@ impl Entity for Event {
     }
 }
 
-/// What can be read of an event's item that can't be read whole.
+/// Returns what can be read of an event's item that can't be read whole.
 pub(in super::super) fn event_remains(item: Item) -> EventRemains {
     let (mut item, mut lost, mut unneeded) = (Attributes::of(item.into()), Vec::new(), Vec::new());
     let lost = &mut lost;
-    // Without a default: whoever completes the event is asked for them anyway.
+    // Without a default: the caller who completes the event is asked for them anyway.
     let required = &mut unneeded;
     let index_shards = item.salvage("indexShards", lost, Attributes::number);
     let former = item.json("formerIndexShards").map(|former| former.map(serde_json::from_value));
     let former_index_shards = match former {
         Ok(None) => BTreeSet::new(),
         Ok(Some(Ok(former))) => former,
-        // Its people may be in any partition there can be.
+        // Its participants may be in any partition there can be.
         Ok(Some(Err(_))) | Err(_) => BTreeSet::from([IndexShards::ONE, IndexShards::MOST]),
     };
     let readable = EventChange {
@@ -145,10 +148,10 @@ pub(in super::super) fn event_remains(item: Item) -> EventRemains {
     EventRemains { readable, former_index_shards, created_at, updated_at, unreadable }
 }
 
-/// An event as its item.
+/// Returns an event as its item.
 pub(in super::super) fn event(event: &Event) -> Item {
     let former = Some(&event.former_index_shards).filter(|former| !former.is_empty());
-    Writer::entity(event)
+    Writer::of(&event.key(), Event::TYPE)
         .text("eventId", &event.event_id)
         .text("name", event.name.as_str())
         .text("startsAt", event.window.starts_at())
@@ -189,7 +192,7 @@ impl Entity for StampMaster {
     }
 }
 
-/// What can be read of a stamp master's item that can't be read whole.
+/// Returns what can be read of a stamp master's item that can't be read whole.
 pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
     let (mut item, mut unreadable, mut required) = (Attributes::of(item.into()), Vec::new(), Vec::new());
     let readable = StampMasterChange {
@@ -205,10 +208,10 @@ pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
     StampMasterRemains { readable, updated_at, unreadable }
 }
 
-/// A stamp master as its item.
+/// Returns a stamp master as its item.
 pub(in super::super) fn master(master: &StampMaster) -> Item {
     let version = Some(master.updated_at).filter(|at| *at != Timestamp::EPOCH);
-    Writer::entity(master)
+    Writer::of(&master.key(), StampMaster::TYPE)
         .text("eventId", &master.event_id)
         .text("stampId", &master.stamp_id)
         .text("name", master.name.as_str())
@@ -218,4 +221,9 @@ pub(in super::super) fn master(master: &StampMaster) -> Item {
         .some("updatedAt", version, Writer::text)
         .gsi1(&master.listed())
         .done()
+}
+
+/// Returns the time zone that an event's item names, whatever else is wrong with the item: absent, Tokyo.
+pub(in super::super) fn time_zone(item: &Item) -> Option<TimeZone> {
+    item.get("timeZone").map_or(Some(TimeZone::TOKYO), |zone| zone.as_s().ok()?.parse().ok())
 }

@@ -1,18 +1,24 @@
 //! The stored form of every item, attribute by attribute, as DynamoDB JSON.
 
-use std::collections::BTreeSet;
+mod handed_out;
+mod notices;
+mod progress;
+mod settings;
+mod shard;
+
+use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::{
-    event::{IndexShards, LiffId, Window},
+    event::IndexShards,
+    fact::{Completed, Fact, Friendship, Resend, User, UserStamp},
     ids::LineUserId,
-    notice::{NoticeStatus, Parked, ParkedState, PushRefused},
-    setting::Name,
-    stamp::StampOrder,
-    time::{TimeZone, Timestamp},
+    notice::NoticeStatus,
+    time::Timestamp,
 };
+use settings::{article_master, rally_json};
 
 const PARTICIPANT: &str = "EVENT#stamp-rally-202606#USER#U1234567890abcdef";
 
@@ -22,10 +28,6 @@ fn at(text: &str) -> Timestamp {
 
 fn hanako() -> LineUserId {
     LineUserId::stored("U1234567890abcdef").unwrap()
-}
-
-fn name(text: &str) -> Name {
-    Name::try_from(text.to_owned()).unwrap()
 }
 
 fn shards(count: i64) -> IndexShards {
@@ -63,120 +65,6 @@ fn with(mut json: Value, change: Value) -> Value {
 fn is_pinned(value: Stored, item: Item, json: Value) {
     assert_eq!(shown(item), json);
     assert_eq!(decode(stored(json)), Ok(value));
-}
-
-fn rally() -> Event {
-    Event {
-        event_id: "stamp-rally-202606".parse().unwrap(),
-        name: name("初夏のスタンプラリー"),
-        window: Window::new(at("2026-05-23T00:00:00.000Z"), at("2026-06-30T15:00:00.000Z")).unwrap(),
-        time_zone: TimeZone::TOKYO,
-        channel: "main".parse().unwrap(),
-        liff_id: None,
-        index_shards: IndexShards::ONE,
-        former_index_shards: BTreeSet::new(),
-        completion_message_content: None,
-        created_at: at("2026-05-01T00:00:00.000Z"),
-        updated_at: at("2026-05-02T00:00:00.000Z"),
-    }
-}
-
-fn rally_json() -> Value {
-    json!({
-        "PK": {"S": "EVENT#stamp-rally-202606"}, "SK": {"S": "METADATA"}, "entityType": {"S": "EVENT"},
-        "eventId": {"S": "stamp-rally-202606"}, "name": {"S": "初夏のスタンプラリー"},
-        "startsAt": {"S": "2026-05-23T00:00:00.000Z"}, "endsAt": {"S": "2026-06-30T15:00:00.000Z"},
-        "timeZone": {"S": "Asia/Tokyo"}, "channel": {"S": "main"}, "indexShards": {"N": "1"},
-        "createdAt": {"S": "2026-05-01T00:00:00.000Z"}, "updatedAt": {"S": "2026-05-02T00:00:00.000Z"},
-        "GSI1PK": {"S": "EVENTS"}, "GSI1SK": {"S": "2026-05-23T00:00:00.000Z#stamp-rally-202606"},
-    })
-}
-
-#[test]
-fn an_event_is_pinned() {
-    is_pinned(Stored::Event(rally()), event(&rally()), rally_json());
-    let full = Event {
-        liff_id: Some(LiffId::try_from("1234567890-AbcdEfgh".to_owned()).unwrap()),
-        index_shards: shards(8),
-        former_index_shards: [shards(1), shards(4)].into(),
-        completion_message_content: Some(json!({"type": "flex", "altText": "", "contents": {"flex": 2, "url": null}})),
-        ..rally()
-    };
-    let json = with(
-        rally_json(),
-        json!({
-            "liffId": {"S": "1234567890-AbcdEfgh"}, "indexShards": {"N": "8"},
-            "formerIndexShards": {"L": [{"N": "1"}, {"N": "4"}]},
-            "completionMessageContent": {"M": {
-                "type": {"S": "flex"}, "altText": {"S": ""},
-                "contents": {"M": {"flex": {"N": "2"}, "url": {"NULL": true}}},
-            }},
-        }),
-    );
-    is_pinned(Stored::Event(full.clone()), event(&full), json);
-}
-
-#[test]
-fn an_event_without_zone_and_shards_has_tokyo_and_one() {
-    let json = with(rally_json(), json!({"timeZone": null, "indexShards": null}));
-    assert_eq!(decode(stored(json)), Ok(Stored::Event(rally())));
-}
-
-/// Else a change would carry over what it takes away.
-#[test]
-fn every_attribute_that_a_setting_is_written_with_is_known() {
-    fn is_known<T: Setting>(written: &Item) {
-        let names: BTreeSet<_> = written.keys().map(String::as_str).collect();
-        assert_eq!(names, T::ATTRIBUTES.iter().copied().collect());
-        assert_eq!(unknown::<T>(written), Item::new());
-    }
-    let full = Event {
-        liff_id: Some(LiffId::try_from("1234567890-AbcdEfgh".to_owned()).unwrap()),
-        former_index_shards: [shards(4)].into(),
-        completion_message_content: Some(json!({})),
-        ..rally()
-    };
-    is_known::<Event>(&event(&full));
-    is_known::<StampMaster>(&master(&StampMaster { updated_at: rally().updated_at, ..first_stamp() }));
-}
-
-fn first_stamp() -> StampMaster {
-    StampMaster {
-        event_id: "stamp-rally-202606".parse().unwrap(),
-        stamp_id: "001".parse().unwrap(),
-        name: name("第1スタンプ"),
-        order: StampOrder::try_from(1).unwrap(),
-        is_active: true,
-        flex_message_content: json!({
-            "type": "flex",
-            "altText": "スタンプを獲得しました！",
-            "contents": {"//": "LINE Messaging API の Flex Message JSON をそのまま格納"},
-        }),
-        updated_at: Timestamp::EPOCH,
-    }
-}
-
-/// The source article's own `STAMP_MASTER`.
-fn article_master() -> Value {
-    json!({
-        "PK": {"S": "EVENT#stamp-rally-202606#STAMP#001"}, "SK": {"S": "MASTER"},
-        "entityType": {"S": "STAMP_MASTER"}, "eventId": {"S": "stamp-rally-202606"}, "stampId": {"S": "001"},
-        "name": {"S": "第1スタンプ"}, "order": {"N": "1"}, "isActive": {"BOOL": true},
-        "flexMessageContent": {"M": {
-            "type": {"S": "flex"},
-            "altText": {"S": "スタンプを獲得しました！"},
-            "contents": {"M": {"//": {"S": "LINE Messaging API の Flex Message JSON をそのまま格納"}}},
-        }},
-        "GSI1PK": {"S": "EVENT#stamp-rally-202606#STAMP_MASTERS"}, "GSI1SK": {"S": "001"},
-    })
-}
-
-#[test]
-fn a_stamp_master_is_pinned_and_the_articles_one_reads_back() {
-    is_pinned(Stored::StampMaster(first_stamp()), master(&first_stamp()), article_master());
-    let changed = StampMaster { updated_at: at("2026-05-02T00:00:00.000Z"), ..first_stamp() };
-    let json = with(article_master(), json!({"updatedAt": {"S": "2026-05-02T00:00:00.000Z"}}));
-    is_pinned(Stored::StampMaster(changed.clone()), master(&changed), json);
 }
 
 fn registered() -> User {
@@ -260,79 +148,6 @@ fn an_acquired_stamp_is_pinned_unsent_and_without_a_time_of_sending() {
     let json =
         with(new_stamp(), json!({"requestId": {"S": "r-1"}, "GSI2PK": {"S": "EVENT#stamp-rally-202606#STAMP#001#12"}}));
     is_pinned(Stored::Fact(Fact::UserStamp(ours.clone())), user_stamp(&ours, shards(32)), json);
-}
-
-#[test]
-fn what_became_of_a_notice_is_pinned() {
-    let sent =
-        NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: Some("line-request".to_owned()) };
-    let tried = NoticeStatus::Waiting { tried_at: Some(at("2026-05-23T11:30:01.000Z")) };
-    let held = Parked {
-        state: ParkedState::Held,
-        since: at("2026-05-23T12:00:00.000Z"),
-        reason: None,
-        tried_at: None,
-        error: None,
-    };
-    let failed = Parked {
-        state: ParkedState::Failed,
-        reason: Some("refused".to_owned()),
-        tried_at: Some(at("2026-05-23T11:30:01.000Z")),
-        error: Some(PushRefused { status: 400, message: "no".to_owned(), at: at("2026-05-23T11:59:59.000Z") }),
-        ..held.clone()
-    };
-    let since = json!({
-        "noticeSince": {"S": "2026-05-23T12:00:00.000Z"},
-        "GSI1SK": {"S": "2026-05-23T12:00:00.000Z#U1234567890abcdef#STAMP#001"},
-    });
-    let forms = [
-        (
-            sent,
-            json!({
-                "flexMessageSent": {"BOOL": true}, "flexMessageSentAt": {"S": "2026-05-23T11:30:02.123Z"},
-                "flexMessageRequestId": {"S": "line-request"},
-            }),
-        ),
-        (tried, json!({"noticeTriedAt": {"S": "2026-05-23T11:30:01.000Z"}})),
-        (
-            NoticeStatus::Parked(held),
-            with(
-                since.clone(),
-                json!({
-                    "noticeState": {"S": "held"}, "GSI1PK": {"S": "EVENT#stamp-rally-202606#PUSH_HELD"},
-                }),
-            ),
-        ),
-        (
-            NoticeStatus::Parked(failed),
-            with(
-                since,
-                json!({
-                    "noticeState": {"S": "failed"}, "GSI1PK": {"S": "EVENT#stamp-rally-202606#PUSH_FAILED"},
-                    "noticeReason": {"S": "refused"}, "noticeTriedAt": {"S": "2026-05-23T11:30:01.000Z"},
-                    "flexMessageError": {"M": {
-                        "status": {"N": "400"}, "message": {"S": "no"}, "at": {"S": "2026-05-23T11:59:59.000Z"},
-                    }},
-                }),
-            ),
-        ),
-    ];
-    for (status, change) in forms {
-        is_pinned(is_stamp(status.clone()), user_stamp(&acquired(status), IndexShards::ONE), with(new_stamp(), change));
-    }
-}
-
-#[test]
-fn a_sent_notice_is_sent_whatever_else_is_left_on_its_item() {
-    let left = json!({"noticeState": {"S": "held"}, "noticeSince": {"S": "2026-05-23T12:00:00.000Z"}});
-    let Ok(Stored::Fact(fact)) = decode(stored(with(article_stamp(), left))) else { panic!("a fact") };
-    assert!(fact.notice().unwrap().1.is_sent());
-}
-
-#[test]
-fn a_stamp_without_the_mark_calls_for_no_notice() {
-    let json = with(new_stamp(), json!({"flexMessageSent": null}));
-    assert_eq!(decode(stored(json)), Ok(is_stamp(NoticeStatus::None)));
 }
 
 #[test]

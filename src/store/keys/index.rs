@@ -1,4 +1,4 @@
-//! Where items stand in the indexes.
+//! Where the indexes list items.
 
 use crate::domain::{
     ids::{EventId, LineUserId, StampId},
@@ -9,7 +9,7 @@ use crate::domain::{
 
 use super::{Shard, notice_sk, padded, parse_notice_sk};
 
-/// Where an item stands in `GSI1`.
+/// Where `GSI1` lists an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gsi1Key {
     /// An event among all, by start.
@@ -116,27 +116,27 @@ pub(in super::super) fn is_listed_partition(pk: &str) -> bool {
     }
 }
 
-/// The partition of all events.
+/// Returns the partition of all events.
 pub(in super::super) fn events_partition() -> String {
     "EVENTS".to_owned()
 }
 
-/// The partition of an event's stamp masters.
+/// Returns the partition of an event's stamp masters.
 pub(in super::super) fn masters_partition(event_id: &EventId) -> String {
     format!("EVENT#{event_id}#STAMP_MASTERS")
 }
 
-/// The partition of an event's notices in a special state.
+/// Returns the partition of an event's notices in a special state.
 pub(in super::super) fn parked_partition(event_id: &EventId, state: ParkedState) -> String {
     format!("EVENT#{event_id}#PUSH_{}", in_capitals(state))
 }
 
-/// One partition of an event's participants.
+/// Returns one partition of an event's participants.
 pub(in super::super) fn users_partition(event_id: &EventId, shard: Shard) -> String {
     format!("EVENT#{event_id}#USERS{shard}")
 }
 
-/// One partition of a stamp's holders.
+/// Returns one partition of a stamp's holders.
 pub(in super::super) fn holders_partition(event_id: &EventId, stamp_id: &StampId, shard: Shard) -> String {
     format!("EVENT#{event_id}#STAMP#{stamp_id}{shard}")
 }
@@ -145,7 +145,7 @@ fn in_capitals(state: ParkedState) -> String {
     state.as_str().to_ascii_uppercase()
 }
 
-/// Where a held stamp stands in `GSI2`: among the holders of that stamp, by time.
+/// Where `GSI2` lists an acquired stamp: among the holders of that stamp, by time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gsi2Key {
     /// Of which event.
@@ -189,7 +189,7 @@ impl Gsi2Key {
     }
 }
 
-/// What the sort key of a person's entry in either index says: since when, and who.
+/// Returns what the sort key of a participant's entry in either index says: since when, and who.
 pub(in super::super) fn timed_user(sk: &str) -> Option<(Timestamp, LineUserId)> {
     let (at, line_user_id) = sk.split_once('#')?;
     Some((at.parse().ok()?, LineUserId::stored(line_user_id).ok()?))

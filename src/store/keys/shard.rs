@@ -1,4 +1,4 @@
-//! Over which index partitions an event's people are spread.
+//! Over which index partitions an event's participants are spread.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{event::IndexShards, ids::LineUserId};
 
-/// Which of an event's index partitions somebody's entries are in. An event of one partition has no
+/// Which of an event's index partitions a participant's entries are in. An event of one partition has no
 /// number in its keys, as in the source article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard(Option<u8>);
 
 impl Shard {
-    /// The shard of a person: SHA-256 of the user id, its first 8 bytes as a big-endian number, modulo the
-    /// number of shards. Part of the contract: another answer would look for people where they aren't.
+    /// Returns the shard of a participant: SHA-256 of the user id, its first 8 bytes as a big-endian number, modulo the
+    /// number of shards. Part of the contract: another answer would look for participants where they aren't.
     #[must_use]
     pub fn of(line_user_id: &LineUserId, shards: IndexShards) -> Self {
         if shards == IndexShards::ONE {
@@ -50,7 +50,7 @@ impl Shard {
 }
 
 impl fmt::Display for Shard {
-    /// What a key says at its end: nothing, or `#07`.
+    /// Writes what a key says at its end: nothing, or `#07`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |number| write!(f, "#{number:02}"))
     }

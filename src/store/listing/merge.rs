@@ -1,16 +1,18 @@
 //! Several partitions of one index, read as one list.
 
-use std::{
-    cmp::Ordering,
-    collections::{HashMap, VecDeque},
-};
+use std::{cmp::Ordering, collections::VecDeque};
 
-use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder, types::AttributeValue};
+use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
 use futures_util::future::try_join_all;
 
 use super::{
-    super::{StoreError, items::Item, keys::SortKeys, participants::text},
-    Direction,
+    super::{
+        StoreError,
+        items::{Fields, Item, text},
+        keys::SortKeys,
+        paging::{Items, Pages},
+    },
+    page::Direction,
 };
 
 /// Which index is read.
@@ -32,13 +34,6 @@ impl Index {
         match self {
             Self::Gsi1 => "GSI1SK",
             Self::Gsi2 => "GSI2SK",
-        }
-    }
-
-    fn condition(self) -> &'static str {
-        match self {
-            Self::Gsi1 => "GSI1PK = :pk AND GSI1SK BETWEEN :low AND :high",
-            Self::Gsi2 => "GSI2PK = :pk AND GSI2SK BETWEEN :low AND :high",
         }
     }
 }
@@ -69,29 +64,22 @@ pub(super) struct Source {
 struct Partition {
     pk: String,
     waiting: VecDeque<Row>,
-    rest: Rest,
-}
-
-/// What of a partition is still in the table.
-enum Rest {
-    All,
-    After(HashMap<String, AttributeValue>),
-    Nothing,
+    pages: Pages<Item>,
 }
 
 impl Partition {
     fn is_due(&self) -> bool {
-        self.waiting.is_empty() && !matches!(self.rest, Rest::Nothing)
+        self.waiting.is_empty() && !self.pages.is_over()
     }
 }
 
 impl Merge {
     pub(super) fn new(source: Source, partitions: impl IntoIterator<Item = String>) -> Self {
-        let partition = |pk| Partition { pk, waiting: VecDeque::new(), rest: Rest::All };
+        let partition = |pk| Partition { pk, waiting: VecDeque::new(), pages: Pages::default() };
         Self { source, partitions: partitions.into_iter().map(partition).collect(), skip: None }
     }
 
-    /// Goes on after a row. Its own sort key opens the range and is then passed over: no two rows of a list
+    /// Continues after a row. Its own sort key opens the range and is then passed over: no two rows of a list
     /// have the same one.
     pub(super) fn after(mut self, position: Option<&str>) -> Self {
         let Some(position) = position else { return self };
@@ -106,7 +94,7 @@ impl Merge {
         self
     }
 
-    /// The next row; `None` after the last. `expected` is how many rows will be taken in all, or at a time.
+    /// Returns the next row; `None` after the last. `expected` is how many rows will be taken in all, or at a time.
     pub(super) async fn next(&mut self, expected: usize) -> Result<Option<Row>, StoreError> {
         loop {
             self.fill(expected).await?;
@@ -117,7 +105,7 @@ impl Merge {
         }
     }
 
-    /// The partition whose first row comes first.
+    /// Returns the partition whose first row comes first.
     fn first(&mut self) -> Option<&mut Partition> {
         let direction = self.source.direction;
         let heads = self.partitions.iter_mut().filter(|partition| !partition.waiting.is_empty());
@@ -145,20 +133,20 @@ impl Source {
     /// Follows a partition's pages until there is a row: an empty page with more behind it is legal.
     async fn fill(&self, partition: &mut Partition, chunk: i32) -> Result<(), StoreError> {
         while partition.is_due() {
-            let start = if let Rest::After(key) = &partition.rest { Some(key.clone()) } else { None };
-            let page = self.query(&partition.pk).set_exclusive_start_key(start).limit(chunk).send().await?;
-            let rows = page.items.unwrap_or_default().into_iter();
-            let sort_key = |item: &Item| string(item, self.index.sort_key()).to_owned();
+            let query = self.query(&partition.pk).limit(chunk);
+            let page = partition.pages.next(|after| query.set_exclusive_start_key(after).send()).await?;
+            let rows = page.into_iter().flat_map(Items::found);
+            let sort_key = |item: &Item| Fields::of(item).key(self.index.sort_key()).to_owned();
             partition.waiting.extend(rows.map(|item| Row { sort_key: sort_key(&item), item }));
-            partition.rest = page.last_evaluated_key.map_or(Rest::Nothing, Rest::After);
         }
         Ok(())
     }
 
     fn query(&self, pk: &str) -> QueryFluentBuilder {
-        let query = self.client.query().table_name(&self.table).index_name(self.index.name());
+        let index = self.index.name();
+        let query = self.client.query().table_name(&self.table).index_name(index);
         query
-            .key_condition_expression(self.index.condition())
+            .key_condition_expression(format!("{index}PK = :pk AND {index}SK BETWEEN :low AND :high"))
             .expression_attribute_values(":pk", text(pk))
             .expression_attribute_values(":low", text(&self.range.low))
             .expression_attribute_values(":high", text(&self.range.high))
@@ -166,17 +154,12 @@ impl Source {
     }
 }
 
-/// How many rows to ask each of several partitions for, when together they should give `rows`: its share, four
+/// Returns how many rows to ask each of several partitions for, when together they should give `rows`: its share, four
 /// standard deviations of a fair hash, and a little. Seldom is one asked twice; never are all asked for everything.
 fn chunk(rows: usize, partitions: usize) -> i32 {
     let share = rows.div_ceil(partitions.max(1));
     let wanted = if partitions <= 1 { rows } else { rows.min(share + 4 * (share.isqrt() + 1) + 2) };
     i32::try_from(wanted).unwrap_or(i32::MAX).max(1)
-}
-
-/// A string attribute of an item; empty if it isn't there.
-pub(super) fn string<'item>(item: &'item Item, name: &str) -> &'item str {
-    item.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! People of a long list, out of the index keys alone: whatever their items hold, nobody is left out.
+//! Participants of a long list, out of the index keys alone: whatever their items hold, none is left out.
 
 use crate::domain::{
     event::Event,
@@ -9,15 +9,17 @@ use crate::domain::{
 use super::{
     super::{
         Store, StoreError,
-        items::Unreadable,
+        items::Fields,
         keys::{self, SortKeys},
+        unreadable::Unreadable,
     },
-    Direction, Index, holders_partitions,
-    merge::{Merge, Row, string},
+    holders_partitions,
+    merge::{Index, Merge, Row},
+    page::Direction,
     users_partitions,
 };
 
-/// People, oldest entry first, some at a time in constant memory.
+/// Participants, oldest entry first, some at a time in constant memory.
 pub struct People {
     store: Store,
     index: Index,
@@ -30,20 +32,20 @@ impl People {
     ///
     /// An entry that names no participant is reported, counted, and passed over.
     pub async fn some(&mut self, most: usize) -> Result<Vec<LineUserId>, StoreError> {
-        let mut people = Vec::new();
-        while people.len() < most {
+        let mut participants = Vec::new();
+        while participants.len() < most {
             let Some(row) = self.merge.next(most).await? else { break };
             if let Some((_, user)) = keys::timed_user(&row.sort_key) {
-                people.push(user);
+                participants.push(user);
             } else {
                 self.store.report(&names_no_participant(&row, self.index));
                 self.unreadable += 1;
             }
         }
-        Ok(people)
+        Ok(participants)
     }
 
-    /// How many entries were passed over so far.
+    /// Returns how many entries were passed over so far.
     #[must_use]
     pub fn unreadable(&self) -> usize {
         self.unreadable
@@ -51,19 +53,17 @@ impl People {
 }
 
 fn names_no_participant(row: &Row, index: Index) -> Unreadable {
-    let [pk, sk] = ["PK", "SK"].map(|name| string(&row.item, name).to_owned());
-    let problem = "names no time and participant, in a list of participants".to_owned();
-    Unreadable { pk, sk, attribute: index.sort_key().to_owned(), problem }
+    Fields::of(&row.item).unreadable(index.sort_key(), "names no time and participant, in a list of participants")
 }
 
 impl Store {
-    /// Everybody who registered for an event up to a moment, that one included.
+    /// Returns the participants who registered for an event up to a moment, that one included.
     #[must_use]
     pub fn registered(&self, event: &Event, until: Timestamp) -> People {
         self.people(Index::Gsi1, users_partitions(event), until)
     }
 
-    /// Everybody who acquired a stamp up to a moment, that one included.
+    /// Returns the participants who acquired a stamp up to a moment, that one included.
     #[must_use]
     pub fn holding(&self, event: &Event, stamp_id: &StampId, until: Timestamp) -> People {
         self.people(Index::Gsi2, holders_partitions(event, stamp_id), until)

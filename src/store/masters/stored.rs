@@ -5,7 +5,10 @@ use crate::domain::{
     time::Timestamp,
 };
 
-use super::super::items::{self, Item, Setting, Unreadable};
+use super::super::{
+    items::{self, Item, Setting},
+    unreadable::Unreadable,
+};
 
 /// What is stored of a setting.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,7 +34,7 @@ pub struct Found<T> {
 }
 
 impl<T> From<T> for Found<T> {
-    /// One whose item is as this version writes it.
+    /// Makes one whose item is as this version writes it.
     fn from(setting: T) -> Self {
         Self { setting, is_listed: true, others: Item::new() }
     }
@@ -48,14 +51,14 @@ pub struct Remains<R> {
 }
 
 impl<T, R> Stored<T, R> {
-    /// The setting, if it can be read.
+    /// Returns the setting, if it can be read.
     #[must_use]
     pub fn readable(&self) -> Option<&T> {
         if let Self::Readable(found) = self { Some(&found.setting) } else { None }
     }
 
-    /// Whether the list of its kind shows it in its place. One that can't be read promises nothing about its index keys,
-    /// and is taken for listed.
+    /// Returns whether the list of its kind shows it in its place. One that can't be read promises nothing about its
+    /// index keys, and is taken for listed.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         match self {
@@ -65,7 +68,7 @@ impl<T, R> Stored<T, R> {
         }
     }
 
-    /// What a write of its next version must find in the table, and carries over.
+    /// Returns what a write of its next version must find in the table, and carries over.
     #[must_use]
     pub fn replaced_by(&self, version: impl FnOnce(&T) -> Timestamp) -> Expected {
         match self {
@@ -79,7 +82,7 @@ impl<T, R> Stored<T, R> {
 }
 
 impl Stored<Event, EventRemains> {
-    /// What its messages take from the event; `None` = there is no event.
+    /// Returns what its messages take from the event; `None` = there is no event.
     #[must_use]
     pub fn names(&self) -> Option<EventNames<'_>> {
         match self {
@@ -108,19 +111,12 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// What a newer version of the program keeps of the setting.
+    /// Returns what a newer version of the program keeps of the setting.
     pub(super) fn carried_over<T: Setting>(&self) -> Item {
         match self {
             Self::Absent => Item::new(),
             Self::Item(found) => items::unknown::<T>(found),
             Self::Version { others, .. } => others.clone(),
         }
-    }
-}
-
-impl From<Option<Timestamp>> for Expected {
-    /// A setting that has only attributes that this version of the program knows; `None` = no item.
-    fn from(version: Option<Timestamp>) -> Self {
-        version.map_or(Self::Absent, |version| Self::Version { version, others: Item::new() })
     }
 }

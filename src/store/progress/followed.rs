@@ -7,9 +7,9 @@ use crate::domain::time::Timestamp;
 use crate::store::{
     Store, StoreError,
     guard::{Guarded, guarded},
+    items::{self, text},
+    keys::ProgressKey,
 };
-
-use super::items;
 
 /// What a consumer followed until now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +40,10 @@ impl Store {
             // One that can't be read is replaced.
             None => put
                 .condition_expression("attribute_not_exists(PK) OR NOT attribute_type(streamArn, :text)")
-                .expression_attribute_values(":text", items::text("S")),
-            Some(before) => put
-                .condition_expression("streamArn = :before")
-                .expression_attribute_values(":before", items::text(before)),
+                .expression_attribute_values(":text", text("S")),
+            Some(before) => {
+                put.condition_expression("streamArn = :before").expression_attribute_values(":before", text(before))
+            }
         };
         let is_ours = match guarded(put.return_values_on_condition_check_failure(AllOld).send().await)? {
             Guarded::Done => true,
@@ -57,11 +57,10 @@ impl Store {
         })
     }
 
-    /// The ARN of the stream that the workers of the consumer `name` follow, or followed last; `None` also where that
-    /// can't be read, which is reported. One consistent `GetItem`.
+    /// Returns the ARN of the stream that the workers of the consumer `name` follow, or followed last; `None` also
+    /// where that can't be read, which is reported. One consistent `GetItem`.
     pub async fn followed(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let get = self.client.get_item().table_name(&self.tables.consumers).consistent_read(true);
-        let found = get.set_key(Some(items::followed_key(name))).send().await?.item;
+        let found = self.progress_item(items::progress_key(ProgressKey::Followed { consumer: name })).await?;
         Ok(found.as_ref().and_then(|item| {
             items::followed_arn(item).inspect_err(|unreadable| self.report(unreadable)).ok().map(str::to_owned)
         }))

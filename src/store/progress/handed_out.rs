@@ -1,113 +1,124 @@
-//! What may have been handed to LINE without being finished, told by everybody who ever consumed the stream: `reconcile`
-//! asks, and tells what it hands out itself.
+//! What may have been handed to LINE without being finished: by functions, by runs of `reconcile`, by workers.
+//!
+//! **Batches that a function was handed**: what a worker's progress says of a shard, these items say where there is none.
+//!
+//! A function has no shard and no lease: the event source mapping keeps the checkpoint, and hands the same batch over
+//! until it is finished. So an item exists only while a batch is worked on. One that stays says that the function broke
+//! off, and which facts may have been handed to LINE without a mark.
 
-use std::collections::{BTreeSet, HashMap};
-
-use aws_sdk_dynamodb::types::AttributeValue;
-
-use crate::domain::{
-    ids::{EventId, LineUserId},
-    time::Timestamp,
+use crate::domain::time::Timestamp;
+use crate::store::{
+    Store, StoreError,
+    guard::gone,
+    ids::{SequenceNumber, WorkerId},
+    items::{self, Item, text},
+    keys::{self, ProgressKey},
+    paging,
+    state::{BatchFacts, FactSpan, HandedOut, Run},
 };
-use crate::store::{Store, StoreError};
 
-use super::{EventFacts, FactSpan, WorkerId, items};
+use super::Consumers;
 
-/// Facts that may have been handed to LINE without being finished.
+/// What was written down of a batch, by one function at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandedOut {
-    /// Their times.
-    pub span: FactSpan,
-    /// By whom.
-    pub by: By,
+pub struct BatchNote {
+    /// The record that it is written down under.
+    pub first: SequenceNumber,
+    /// When it was written.
+    pub at: Timestamp,
 }
 
-impl HandedOut {
-    /// Facts of an event that a function was handed.
-    #[must_use]
-    pub fn by_function((event_id, facts): (EventId, EventFacts)) -> Self {
-        let EventFacts { span, participants } = facts;
-        Self { span, by: By::Function { event_id, participants } }
+impl Consumers {
+    /// Writes down which facts are about to be handed to LINE. `first` is the first notice's record: the same in every
+    /// repetition of the batch. One `PutItem`.
+    pub async fn hand_out(
+        &self,
+        first: &SequenceNumber,
+        facts: &BatchFacts,
+        now: Timestamp,
+    ) -> Result<BatchNote, StoreError> {
+        self.store.put_progress(items::batch(&self.partition, first, facts, now)).await?;
+        Ok(BatchNote { first: first.clone(), at: now })
     }
 
-    /// Whether a participant's fact of this event and time is among them.
-    #[must_use]
-    pub fn covers(&self, event_id: &EventId, participant: &LineUserId, at: Timestamp) -> bool {
-        let may_be_theirs = match &self.by {
-            By::Function { event_id: event, participants } => event == event_id && participants.contains(participant),
-            By::Run(run) => run.event_id == *event_id,
-            By::Stream => true,
-        };
-        may_be_theirs && self.span.contains(at)
+    /// Deletes what was written down of a batch, when everything of it is finished or written down under another record.
+    /// What another function has written since stays. One conditional `DeleteItem`; repeating it is harmless.
+    pub async fn forget_batch(&self, note: &BatchNote) -> Result<(), StoreError> {
+        let key = ProgressKey::Batch { partition: &self.partition, first: &note.first };
+        let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
+        let delete = delete
+            .set_key(Some(items::progress_key(key)))
+            .condition_expression("attribute_not_exists(PK) OR updatedAt = :at")
+            .expression_attribute_values(":at", text(note.at.to_string()));
+        gone(delete.send().await)
+    }
+
+    /// Notes that a function is handed the records of this stream: nothing but an event source mapping brings them. One
+    /// `PutItem`.
+    pub async fn note_function(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.store.put_progress(items::function(&self.partition, now)).await
     }
 }
 
-/// Who handed facts out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum By {
-    /// A function that was handed a batch with facts of this event and of these participants.
-    Function {
-        /// Of which event.
-        event_id: EventId,
-        /// Whose.
-        participants: BTreeSet<LineUserId>,
-    },
-    /// A run of `reconcile`.
-    Run(Run),
-    /// A worker that reads the stream, of whatever event and at whatever time.
-    Stream,
-}
-
-/// A run of `reconcile` that has something under way, or broke off.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// Its name.
-    pub id: WorkerId,
-    /// Of which event the facts are.
-    pub event_id: EventId,
-    /// No push of them was made before, by this run.
-    pub since: Timestamp,
+/// What a function noted of a batch, as it is stored. Which facts it is about is known, except of other versions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotedBatch {
+    /// The facts.
+    pub facts: BatchFacts,
+    item: Item,
 }
 
 impl Store {
-    /// Everything that the consumer `name` may have handed out and not finished, of all streams that the table ever had.
-    /// Reads the whole table of progress, consistent: it is small. What can't be read is reported, and what it may tell
-    /// of was perhaps handed out.
+    /// Returns what functions have noted of batches and not deleted, of all streams that the table ever had. Reads the
+    /// whole table of progress.
+    pub async fn noted_batches(&self, name: &str) -> Result<Vec<NotedBatch>, StoreError> {
+        let scan = self.client.scan().table_name(&self.tables.consumers).consistent_read(true);
+        let scan = scan
+            .filter_expression("begins_with(PK, :consumer) AND begins_with(SK, :batch)")
+            .expression_attribute_values(":consumer", text(keys::consumers_partitions(name)))
+            .expression_attribute_values(":batch", text(keys::BATCHES));
+        let found = paging::all(|after| scan.clone().set_exclusive_start_key(after).send()).await?;
+        Ok(found.into_iter().filter_map(|item| Some(NotedBatch { facts: items::batch_facts(&item)?, item })).collect())
+    }
+
+    /// Deletes such a note, unless a function has written it anew since it was read. One conditional `DeleteItem`.
+    pub async fn forget_noted_batch(&self, noted: &NotedBatch) -> Result<(), StoreError> {
+        let seen = noted.item.get("updatedAt").map(|at| [(":seen".to_owned(), at.clone())].into());
+        let delete = self.client.delete_item().table_name(&self.tables.consumers);
+        let delete = delete
+            .set_key(Some(items::key_of(&noted.item)))
+            .condition_expression("attribute_not_exists(PK) OR updatedAt = :seen")
+            .set_expression_attribute_values(seen);
+        gone(delete.send().await)
+    }
+
+    /// Returns everything that the consumer `name` may have handed out and not finished, of all streams that the table
+    /// ever had. Reads the whole table of progress, consistent: it is small. What can't be read is reported, and what it
+    /// may be about was perhaps handed out.
     pub async fn handed_out(&self, name: &str) -> Result<Vec<HandedOut>, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.consumers).consistent_read(true);
-        let mut pages = scan
+        let scan = scan
             .filter_expression("begins_with(PK, :consumer) AND NOT begins_with(SK, :worker)")
-            .expression_attribute_values(":consumer", items::text(format!("CONSUMER#{name}#")))
-            .expression_attribute_values(":worker", items::text(items::WORKER))
-            .into_paginator()
-            .send();
+            .expression_attribute_values(":consumer", text(keys::consumers_partitions(name)))
+            .expression_attribute_values(":worker", text(keys::WORKERS));
         let mut all = Vec::new();
-        while let Some(page) = pages.next().await {
-            for item in page?.items.unwrap_or_default() {
-                let (handed_out, unreadable) = items::all_handed_out(&item);
-                if let Some(unreadable) = &unreadable {
-                    self.report(unreadable);
-                }
-                all.extend(handed_out);
+        for item in paging::all(|after| scan.clone().set_exclusive_start_key(after).send()).await? {
+            let (handed_out, unreadable) = items::all_handed_out(&item);
+            if let Some(unreadable) = unreadable {
+                self.report(&unreadable);
             }
+            all.extend(handed_out);
         }
         Ok(all)
     }
 
-    /// Says what a run is about to hand out, instead of what it said before.
+    /// Notes what a run is about to hand out, instead of what it noted before.
     pub async fn hand_out(&self, name: &str, run: &Run, span: FactSpan) -> Result<(), StoreError> {
-        let item = items::run(run_key(name, &run.id), run, span);
-        let put = self.client.put_item().table_name(&self.tables.consumers).set_item(Some(item));
-        put.send().await.map(|_| ()).map_err(StoreError::from)
+        self.put_progress(items::run(name, run, span)).await
     }
 
-    /// Everything that a run handed out is finished.
+    /// Deletes the note of a run: everything that it handed out is finished.
     pub async fn forget_run(&self, name: &str, id: &WorkerId) -> Result<(), StoreError> {
-        let delete = self.client.delete_item().table_name(&self.tables.consumers);
-        delete.set_key(Some(run_key(name, id))).send().await.map(|_| ()).map_err(StoreError::from)
+        self.delete_progress(items::progress_key(ProgressKey::Run { consumer: name, id })).await
     }
-}
-
-fn run_key(name: &str, id: &WorkerId) -> HashMap<String, AttributeValue> {
-    items::key(&format!("CONSUMER#{name}#RECONCILE"), format!("RUN#{id}"))
 }

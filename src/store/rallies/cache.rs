@@ -1,7 +1,7 @@
-//! Values by id, fetched once for many: fresh, stale while somebody fetches anew, or awaited.
+//! Values by id, fetched once for many: fresh, stale while one caller fetches anew, or awaited.
 //!
-//! Nobody's task fetches: the futures of those who wait drive one shared fetch. Whoever goes away leaves it to the
-//! others; when all are gone it ends, and the next one begins a new one.
+//! No task of its own fetches: the futures of the callers that wait drive one shared fetch. One that goes away leaves it
+//! to the others; when all are gone it ends, and the next one begins a new one.
 
 use std::{
     collections::HashMap,
@@ -66,11 +66,11 @@ struct Copy<V> {
 
 struct Flight<V> {
     number: u64,
-    /// Weak: nobody who waits, no flight.
+    /// Weak: no caller that waits, no flight.
     fetching: WeakShared<Fetching<V>>,
 }
 
-/// What to do for somebody who asks.
+/// What to do for a caller.
 enum Answer<V> {
     Found(Option<Arc<V>>),
     Wait(Shared<Fetching<V>>),
@@ -93,7 +93,7 @@ where
         Self { ages, clock, known: Arc::new(Mutex::new(known)) }
     }
 
-    /// The value, from memory or by `fetch`.
+    /// Returns the value, from memory or by `fetch`.
     pub(super) async fn find<F>(&self, key: &K, fetch: impl FnOnce() -> F) -> Result<Option<Arc<V>>, StoreError>
     where
         F: Future<Output = Result<Option<V>, StoreError>> + Send + 'static,
@@ -181,7 +181,7 @@ struct Landing<K: Eq + Hash, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> Landing<K, V> {
-    /// Keeps what was fetched, unless the cache was told to forget meanwhile. A value is as old as its fetch.
+    /// Keeps what was fetched, unless the cache had to forget meanwhile. A value is as old as its fetch.
     fn land(&self, began: Duration, fetched: &Fetched<V>) {
         let mut known = lock(&self.known);
         if !known.is_flying(&self.key, self.number) {
@@ -208,7 +208,7 @@ impl<K: Clone + Eq + Hash, V> Landing<K, V> {
 }
 
 impl<K: Eq + Hash, V> Drop for Landing<K, V> {
-    /// The flight is over: landed, or nobody waits any more.
+    /// Ends the flight: landed, or no caller waits any more.
     fn drop(&mut self) {
         let mut known = lock(&self.known);
         if known.is_flying(&self.key, self.number) {
@@ -228,7 +228,7 @@ fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One failure, told to many.
+/// Returns one failure, for many callers.
 fn shared(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unreadable(ref unreadable) => StoreError::Unreadable(unreadable.clone()),
@@ -238,7 +238,7 @@ fn shared(error: Arc<StoreError>) -> StoreError {
     }
 }
 
-/// The fetch that somebody waited for has failed.
+/// The fetch that a caller waited for has failed.
 #[derive(Debug, thiserror::Error)]
 #[error("a shared fetch failed")]
 struct Waited(#[source] Arc<StoreError>);

@@ -22,7 +22,7 @@ pub enum StreamError {
     /// Throttled, out of reach, or something that a person must see to.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Records after that place are gone, unread: go on at the trim horizon and tell somebody.
+    /// Records after that place are gone, unread: continue at the trim horizon and report it.
     #[error("records were trimmed before they were read")]
     Trimmed,
 }

@@ -6,7 +6,7 @@ use aws_lambda_events::dynamodb::EventRecord;
 use serde_json::Value;
 
 use crate::domain::time::Timestamp;
-use crate::store::items::Unreadable;
+use crate::store::unreadable::Unreadable;
 
 use super::{Change, Record, SequenceNumber};
 
@@ -18,8 +18,8 @@ const SOURCE: &str = "aws:dynamodb";
 #[error("the record has no sequence number")]
 pub struct NoPlace;
 
-/// The ARN of the stream that the entries of a Lambda event's `Records` come from; `None` if none of them is a record
-/// of a DynamoDB stream. All of one event come from one shard.
+/// Returns the ARN of the stream that the entries of a Lambda event's `Records` come from; `None` if none of them is a
+/// record of a DynamoDB stream. All of one event come from one shard.
 #[must_use]
 pub fn stream_of(entries: &[Value]) -> Option<&str> {
     let mut ours = entries.iter().filter(|entry| entry["eventSource"] == SOURCE);
@@ -46,7 +46,7 @@ impl Record {
     }
 
     fn of_event(sequence: SequenceNumber, record: EventRecord) -> Self {
-        // The epoch stands for "not told" there too.
+        // The epoch means "not known" there too.
         let millis = record.change.approximate_creation_date_time.timestamp_millis();
         let at = Timestamp::from_millis(millis).unwrap_or(Timestamp::EPOCH);
         let change = match record.event_name.as_str() {

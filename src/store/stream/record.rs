@@ -5,18 +5,18 @@ use serde_dynamo::{AttributeValue, Item};
 
 use crate::domain::{fact::Fact, time::Timestamp};
 use crate::store::{
-    items::{self, Stored, Unreadable},
+    ids::SequenceNumber,
+    items::{self, Stored},
     keys::ItemKey,
+    unreadable::Unreadable,
 };
-
-use super::SequenceNumber;
 
 /// One change of one item.
 #[derive(Debug)]
 pub struct Record {
     /// Its place in its shard.
     pub sequence: SequenceNumber,
-    /// When the item changed, roughly (`ApproximateCreationDateTime`, cut to the second); the epoch if it isn't told.
+    /// When the item changed, roughly (`ApproximateCreationDateTime`, cut to the second); the epoch if it isn't known.
     pub at: Timestamp,
     /// What happened to the item.
     pub change: Change,
@@ -36,7 +36,7 @@ pub enum Change {
 }
 
 impl Record {
-    /// A record without a sequence number has no place in a shard and can't be finished: there is none on AWS.
+    /// Reads a record. One without a sequence number has no place in a shard and can't be finished: there is none on AWS.
     pub(super) fn read(record: stream::Record) -> Option<Self> {
         let name = record.event_name?;
         let change = record.dynamodb?;
@@ -53,8 +53,8 @@ impl Record {
 }
 
 impl Change {
-    /// What it means that an item was changed: nothing, unless it was a fact that couldn't be read and now can (that one is
-    /// met here for the first time), or the other way round.
+    /// Returns what it means that an item was changed: nothing, unless it was a fact that couldn't be read and now can
+    /// (that one is met here for the first time), or the other way round.
     pub(super) fn by_modifying(old: impl Into<Item>, new: impl Into<Item>) -> Self {
         let (old, new) = (old.into(), new.into());
         if !is_fact(&old) && !is_fact(&new) {
@@ -68,8 +68,8 @@ impl Change {
         }
     }
 
-    /// What it means that this item was written for the first time. The items of others, settings and friendships are
-    /// passed over without a closer look.
+    /// Returns what it means that this item was written for the first time. The items of others, settings and
+    /// friendships are passed over without a closer look.
     pub(super) fn by_inserting(image: impl Into<Item>) -> Self {
         let image = image.into();
         if !is_fact(&image) {
@@ -83,7 +83,7 @@ impl Change {
     }
 }
 
-/// Whether it is a fact of a participant, as its type or its key says.
+/// Returns whether it is a fact of a participant, as its type or its key says.
 fn is_fact(image: &Item) -> bool {
     let text = |name: &str| match image.get(name) {
         Some(AttributeValue::S(text)) => text.as_str(),

@@ -10,9 +10,9 @@ use aws_sdk_dynamodb::{
 };
 
 use super::{
-    Found, TableNames, TableReport,
+    TableNames, TableReport,
     definition::{self, Definition, Index},
-    difference::{self, Difference, Remedy},
+    difference::{self, Difference, Found, Remedy},
     look_at,
 };
 use crate::store::StoreError;
@@ -73,8 +73,8 @@ pub(super) enum Step<'a> {
     Wait(&'a Difference),
 }
 
-/// A table that is busy takes no change; one whose index is being filled takes a stream, but no second index, so what
-/// can be done is done first.
+/// Returns what to do next. A table that is busy takes no change; one whose index is being filled takes a stream, but
+/// no second index, so what can be done is done first.
 pub(super) fn next_step(differences: &[Difference]) -> Step<'_> {
     let waits_for = |what: fn(&Difference) -> bool| differences.iter().find(|d| d.remedy() == Remedy::Wait && what(d));
     if let Some(busy) = waits_for(|d| matches!(d, Difference::NotReady { .. })) {
@@ -91,7 +91,7 @@ pub(super) fn next_step(differences: &[Difference]) -> Step<'_> {
 
 enum Refusal {
     Final(StoreError),
-    /// Somebody else may just be doing the same: look again.
+    /// Another process may just be doing the same: look again.
     PerhapsDone(StoreError),
 }
 
@@ -139,7 +139,7 @@ async fn change(
                 add_index(client, table, index, found).await?;
             }
         }
-        // Nobody asks for the others: their remedy is another one.
+        // The others are never asked for: their remedy is another one.
         _ => {}
     }
     Ok(())
@@ -172,7 +172,8 @@ async fn add_index(client: &Client, table: &str, index: &Index, found: Option<&F
     Ok(())
 }
 
-/// Those in use stay in the list: AWS asks only for the new index's, but an emulator (moto) forgets all others.
+/// Returns the attributes of all keys. Those in use stay in the list: AWS asks only for the new index's, but an
+/// emulator (moto) forgets all others.
 fn attributes_with(index: &Index, found: Option<&Found>) -> Result<Vec<AttributeDefinition>, BuildError> {
     let mut attributes = found.map(|found| found.table.attribute_definitions().to_vec()).unwrap_or_default();
     for attribute in index.keys.attributes()? {
@@ -183,8 +184,8 @@ fn attributes_with(index: &Index, found: Option<&Found>) -> Result<Vec<Attribute
     Ok(attributes)
 }
 
-/// The capacity of a table that is billed by it: its indexes must say theirs, and an index with less than its table
-/// would throttle it.
+/// Returns the capacity of a table that is billed by it: its indexes must say theirs, and an index with less than its
+/// table would throttle it.
 fn capacity_of(found: &Found) -> Option<ProvisionedThroughput> {
     let capacity = found.table.provisioned_throughput()?;
     let (read, write) = (capacity.read_capacity_units()?, capacity.write_capacity_units()?);

@@ -61,7 +61,7 @@ pub(super) static CONSUMERS: Definition =
     Definition { keys: Keys { partition: "PK", sort: "SK" }, indexes: &[], stream: None, ttl: None };
 
 impl Definition {
-    /// The attributes of all keys, as `CreateTable` wants them.
+    /// Returns the attributes of all keys, as `CreateTable` wants them.
     pub fn attributes(&self) -> Result<Vec<AttributeDefinition>, BuildError> {
         let all = std::iter::once(self.keys).chain(self.indexes.iter().map(|index| index.keys));
         Ok(all.map(Keys::attributes).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

@@ -4,13 +4,17 @@ use std::fmt;
 
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndexDescription, IndexStatus, KeySchemaElement, KeyType,
-    ScalarAttributeType, TimeToLiveDescription, TimeToLiveStatus,
+    ScalarAttributeType, TableDescription, TimeToLiveDescription, TimeToLiveStatus,
 };
 
-use super::{
-    Found,
-    definition::{Definition, Index, Keys},
-};
+use super::definition::{Definition, Index, Keys};
+
+/// What DynamoDB says of a table.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) table: TableDescription,
+    pub(super) ttl: Option<TimeToLiveDescription>,
+}
 
 /// One thing in which a table differs from its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +121,7 @@ impl Difference {
     }
 }
 
-/// The other states of a table (archived, key not accessible) need a person.
+/// Returns whether a state passes by itself. The other states of a table (archived, key not accessible) need a person.
 fn passes(state: &str) -> bool {
     matches!(state, "CREATING" | "UPDATING" | "DELETING")
 }
@@ -163,8 +167,8 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// Everything in which `found` differs, in the order in which it is put right: what is quick comes before an index,
-/// which may take hours to fill.
+/// Returns everything in which `found` differs, in the order in which it is put right: what is quick comes before an
+/// index, which may take hours to fill.
 pub(super) fn between(wanted: &Definition, found: Option<&Found>) -> Vec<Difference> {
     let Some(found) = found else { return vec![Difference::TableMissing] };
     let attributes = found.table.attribute_definitions();
@@ -191,7 +195,7 @@ fn keys_wanted(keys: Keys) -> String {
     format!("{} (S), {} (S)", keys.partition, keys.sort)
 }
 
-/// The key attributes with their types, partition key first: `PK (S), SK (S)`.
+/// Returns the key attributes with their types, partition key first: `PK (S), SK (S)`.
 fn keys_found(schema: &[KeySchemaElement], attributes: &[AttributeDefinition]) -> String {
     let kind = |name: &str| {
         let attribute = attributes.iter().find(|attribute| attribute.attribute_name() == name);
@@ -261,7 +265,7 @@ fn projection(wanted: &Index, there: &GlobalSecondaryIndexDescription) -> Option
     })
 }
 
-/// A table that was never on demand has no summary at all.
+/// Judges how the table is billed. One that was never on demand has no summary at all.
 fn billing(found: &Found) -> Option<Difference> {
     let mode = found.table.billing_mode_summary().and_then(|summary| summary.billing_mode());
     let mode = mode.cloned().unwrap_or(BillingMode::Provisioned);

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use stamp_rally::domain::{
-    event::EventChange,
-    setting::Name,
-    stamp::{StampMasterChange, StampOrder},
-    time::TimeSource as _,
+use stamp_rally::{
+    domain::{
+        event::EventChange,
+        setting::Name,
+        stamp::{StampMasterChange, StampOrder},
+        time::TimeSource as _,
+    },
+    store::masters::Expected,
 };
 
 use super::{HOUR, SECOND, open_from_to};
@@ -139,7 +142,7 @@ async fn makes_a_stamp_elsewhere(house: &House, id: &str) {
         ..StampMasterChange::default()
     };
     let master = change.create(RALLY.parse().unwrap(), id.parse().unwrap(), house.clock.now()).unwrap();
-    house.store.put_master(&master, None).await.unwrap();
+    house.store.put_master(&master, Expected::Absent).await.unwrap();
 }
 
 #[tokio::test]
@@ -173,7 +176,7 @@ async fn a_no_is_believed_for_two_seconds() {
         ..EventChange::default()
     };
     let event = event.create("rally-of-tomorrow".parse().unwrap(), now).unwrap();
-    house.store.put_event(&event, None).await.unwrap();
+    house.store.put_event(&event, Expected::Absent).await.unwrap();
 
     house.pass(Duration::from_secs(2)).await;
     hanako.acquire("003").await.refuses(404, "stamp_not_found");

@@ -3,6 +3,8 @@
 mod messages;
 mod settings;
 
+use stamp_rally::store::masters::Stored;
+
 use super::*;
 
 #[tokio::test]
@@ -153,7 +155,10 @@ async fn what_another_writer_changed_meanwhile_is_not_overwritten() {
     let store = desk.store();
     let stands = store.master(&event_id(), &"002".parse().unwrap()).await.unwrap().unwrap();
     let theirs = StampMaster { is_active: false, updated_at: stands.updated_at.plus_millis(1), ..stands.clone() };
-    store.put_master(&theirs, Some(stands.updated_at)).await.unwrap();
+    store
+        .put_master(&theirs, Stored::Readable::<_, ()>(stands.clone().into()).replaced_by(|old| old.updated_at))
+        .await
+        .unwrap();
     gate.release();
     let applying = applying.await.unwrap();
     assert_eq!(

@@ -31,6 +31,7 @@ use stamp_rally::{
     store::{
         Store,
         client::{Clients, Pace},
+        masters::Expected,
         progress::{Board, ShardProgress, WorkerId},
         rallies::Rallies,
         stream::{Record, Start, StreamReader},
@@ -195,7 +196,7 @@ impl House {
             ..EventChange::default()
         };
         let event = change.create(id.parse().unwrap(), self.now()).unwrap();
-        self.store.put_event(&event, None).await.unwrap();
+        self.store.put_event(&event, Expected::Absent).await.unwrap();
         event
     }
 
@@ -207,7 +208,7 @@ impl House {
             ..StampMasterChange::default()
         };
         let master = change.create(event.parse().unwrap(), id.parse().unwrap(), self.now()).unwrap();
-        self.store.put_master(&master, None).await.unwrap();
+        self.store.put_master(&master, Expected::Absent).await.unwrap();
         master
     }
 

@@ -24,6 +24,7 @@ use stamp_rally::{
     store::{
         Store,
         client::{Clients, Pace},
+        masters::Expected,
         progress::Board,
         table,
     },
@@ -125,7 +126,7 @@ impl Stage {
             completion_message_content: Some(Some(message("complete"))),
             ..EventChange::default()
         };
-        self.store.put_event(&change.create(event(), now).unwrap(), None).await.unwrap();
+        self.store.put_event(&change.create(event(), now).unwrap(), Expected::Absent).await.unwrap();
         for n in 0..self.stamps {
             self.put_stamp(n, now).await;
         }
@@ -138,7 +139,7 @@ impl Stage {
             flex_message_content: Some(message("{{stamp.name}} {{card.acquired}}/{{card.total}}")),
             ..StampMasterChange::default()
         };
-        self.store.put_master(&change.create(event(), stamp(n), now).unwrap(), None).await.unwrap();
+        self.store.put_master(&change.create(event(), stamp(n), now).unwrap(), Expected::Absent).await.unwrap();
     }
 
     async fn let_things_go_wrong(&self, seed: u64) {

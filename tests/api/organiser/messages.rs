@@ -1,8 +1,11 @@
 //! Messages that LINE takes or refuses: as they are written, and with the names of the event and its stamps.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use reqwest::Method;
 use serde_json::{Value, json};
+use stamp_rally::store::masters::Expected;
 
 use crate::house::{Answer, House, RALLY, flex};
 
@@ -123,7 +126,7 @@ async fn a_sender_of_the_events_name_is_refused_with_a_name_that_line_keeps() {
 async fn a_message_that_no_name_could_mend_does_not_block_a_rename() {
     let house = House::open("an article's message").await;
     let mut master = house.store.master(&RALLY.parse().unwrap(), &"001".parse().unwrap()).await.unwrap().unwrap();
-    let version = Some(master.updated_at);
+    let version = Expected::Version { version: master.updated_at, others: HashMap::new() };
     master.updated_at = master.updated_at.plus_millis(1);
     master.flex_message_content = json!({"type": "flex", "altText": "{{event.name}}", "contents": {"//": "Flex"}});
     house.store.put_master(&master, version).await.unwrap();
@@ -185,7 +188,7 @@ async fn an_event_is_mended_although_a_message_was_too_long_before() {
     let event = (&*format!("EVENT#{RALLY}"), "METADATA");
     let id = RALLY.parse().unwrap();
     let mut master = house.store.master(&id, &"001".parse().unwrap()).await.unwrap().unwrap();
-    let version = Some(master.updated_at);
+    let version = Expected::Version { version: master.updated_at, others: HashMap::new() };
     master.updated_at = master.updated_at.plus_millis(1);
     master.flex_message_content = opening(1001, "{{event.name}}", encoded(EVENT));
     house.store.put_master(&master, version).await.unwrap();

@@ -11,6 +11,7 @@ use stamp_rally::{
     store::{
         StoreError,
         listing::{Direction, Page, Position, Wanted},
+        masters::Expected,
     },
 };
 
@@ -172,7 +173,7 @@ async fn whoever_registered_under_the_index_shards_of_before_is_listed_with_the_
         let stamp = claim(&somebody(number), "001", "r", evening(i64::from(number)));
         desk.store.acquire(&stamp, seen_by_its_server.index_shards).await.unwrap();
     }
-    desk.store.put_event(&now, None).await.unwrap();
+    desk.store.put_event(&now, Expected::Absent).await.unwrap();
     let now = desk.store.event(&now.event_id).await.unwrap().unwrap();
     assert_eq!(desk.pages(&now, Direction::Asc, 3).await.concat(), (0..10).collect::<Vec<_>>());
     let holders = desk.store.holders(&now, &"001".parse().unwrap(), &wanted(Direction::Asc, 99, None)).await.unwrap();
@@ -279,7 +280,7 @@ async fn items_of_others_in_an_index_are_passed_over_and_hide_nobody() {
 #[tokio::test]
 async fn an_event_that_cannot_be_read_keeps_no_other_out_of_the_list() {
     let desk = Desk::open("bad event in a list").await;
-    desk.store.put_event(&rally(1), None).await.unwrap();
+    desk.store.put_event(&rally(1), Expected::Absent).await.unwrap();
     let mut bad = item("EVENT#spring", "METADATA", "EVENT");
     bad.insert("GSI1PK".to_owned(), text("EVENTS"));
     bad.insert("GSI1SK".to_owned(), text("2026-05-01#spring"));
@@ -338,7 +339,7 @@ async fn events_come_by_start() {
     for (id, start) in ["july", "may"].into_iter().zip(starts) {
         let window = stamp_rally::domain::event::Window::new(start, start.plus_millis(1)).unwrap();
         let event = Event { event_id: id.parse().unwrap(), window, ..rally(1) };
-        desk.store.put_event(&event, None).await.unwrap();
+        desk.store.put_event(&event, Expected::Absent).await.unwrap();
     }
     let page = desk.store.events(&wanted(Direction::Asc, 1, None)).await.unwrap();
     assert_eq!(page.rows[0].event_id.as_str(), "may");

@@ -4,13 +4,11 @@ use std::{collections::HashMap, fmt::Display, str::FromStr};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use crate::domain::time::Timestamp;
-
-use super::items::{Item, Unreadable};
+use super::{super::unreadable::Unreadable, Item};
 
 /// An item that is being read. An attribute that is `NULL` counts as absent.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a>(&'a Item);
+pub(in super::super) struct Fields<'a>(&'a Item);
 
 impl<'a> Fields<'a> {
     pub fn of(item: &'a Item) -> Self {
@@ -27,11 +25,12 @@ impl<'a> Fields<'a> {
         self.key("PK")
     }
 
-    fn key(self, name: &str) -> &'a str {
+    /// Returns a key, primary or of an index; empty if it has none.
+    pub fn key(self, name: &str) -> &'a str {
         self.0.get(name).and_then(|value| value.as_s().ok()).map_or("", String::as_str)
     }
 
-    /// A text that may be absent.
+    /// Returns a text that may be absent.
     pub fn some_text(self, name: &str) -> Result<Option<&'a str>, Unreadable> {
         let text = self.some(name).map(|value| value.as_s().map_err(|_| self.unreadable(name, "is not a string")));
         Ok(text.transpose()?.map(String::as_str))
@@ -41,7 +40,7 @@ impl<'a> Fields<'a> {
         self.some_text(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// What is made of a text, which may be absent.
+    /// Returns what is made of a text, which may be absent.
     pub fn some_parsed<T: FromStr<Err: Display>>(self, name: &str) -> Result<Option<T>, Unreadable> {
         let parsed = self.some_text(name)?.map(str::parse).transpose();
         parsed.map_err(|error: T::Err| self.unreadable(name, format!("can't be read ({error})")))
@@ -51,15 +50,10 @@ impl<'a> Fields<'a> {
         self.some_parsed(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// An instant.
-    pub fn time(self, name: &str) -> Result<Timestamp, Unreadable> {
-        self.parsed(name)
-    }
-
-    /// A whole number.
+    /// Returns a whole number.
     pub fn number<T: FromStr>(self, name: &str) -> Result<T, Unreadable> {
         let value = self.some(name).ok_or_else(|| self.missing(name))?;
-        number(value).ok_or_else(|| self.unreadable(name, "is not a whole number"))
+        whole(value).ok_or_else(|| self.unreadable(name, "is not a whole number"))
     }
 
     pub fn flag(self, name: &str) -> Result<Option<bool>, Unreadable> {
@@ -67,7 +61,7 @@ impl<'a> Fields<'a> {
         flag.transpose().map_err(|_| self.unreadable(name, "is not true or false"))
     }
 
-    /// The values of a list; none if it is absent.
+    /// Returns the values of a list; none if it is absent.
     pub fn list(self, name: &str) -> Result<&'a [AttributeValue], Unreadable> {
         let list = self.some(name).map(|value| value.as_l().map_err(|_| self.unreadable(name, "is not a list")));
         Ok(list.transpose()?.map_or(&[][..], Vec::as_slice))
@@ -96,14 +90,15 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A whole number.
-pub(super) fn number<T: FromStr>(value: &AttributeValue) -> Option<T> {
+/// Reads a whole number.
+pub(super) fn whole<T: FromStr>(value: &AttributeValue) -> Option<T> {
     value.as_n().ok()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::time::Timestamp;
 
     #[test]
     fn what_is_wrong_names_the_item_and_the_attribute() {
@@ -116,7 +111,7 @@ mod tests {
         let said = [
             fields.number::<u64>("beat").unwrap_err(),
             fields.number::<u64>("fence").unwrap_err(),
-            fields.time("updatedAt").unwrap_err(),
+            fields.parsed::<Timestamp>("updatedAt").unwrap_err(),
             fields.map("beat").unwrap_err(),
         ];
         assert_eq!(

@@ -1,6 +1,71 @@
-//! The place of a record in its shard.
+//! Names of shards, records and workers.
 
 use std::{cmp::Ordering, fmt, str::FromStr};
+
+/// Names a shard of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShardId(String);
+
+impl ShardId {
+    /// Returns the name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for ShardId {
+    /// Any text: the stream makes the names, and promises no form.
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for ShardId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A shard as the stream lists it. Whether it is closed is not part of it: only a shard that was read to its end is
+/// certainly closed (listings are eventually consistent, and emulators disagree about `EndingSequenceNumber`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedShard {
+    /// Its name.
+    pub id: ShardId,
+    /// The shard that must be read to its end before this one; it may be trimmed already.
+    pub parent: Option<ShardId>,
+}
+
+/// Names one run of one worker: never the same twice, so a lease of the run before has another owner.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkerId(String);
+
+impl WorkerId {
+    /// Makes a new name (UUID v4).
+    #[must_use]
+    pub fn made() -> Self {
+        Self(uuid::Uuid::new_v4().to_string())
+    }
+
+    /// Returns the name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for WorkerId {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// A sequence number: decimal digits, of which the stream promises neither the number nor a size that fits a machine
 /// word (API reference: 21 to 40 characters). Compared as the number it is.
@@ -13,7 +78,7 @@ pub struct SequenceNumber(String);
 pub struct MalformedSequence;
 
 impl SequenceNumber {
-    /// The digits, as the stream gave them.
+    /// Returns the digits, as the stream gave them.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

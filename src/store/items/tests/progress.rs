@@ -1,10 +1,15 @@
-//! What is stored is pinned.
+//! What consumers store is pinned.
 
-use super::*;
+use aws_sdk_dynamodb::types::AttributeValue;
 
-fn at(text: &str) -> Timestamp {
-    text.parse().unwrap()
-}
+use super::{
+    super::super::{
+        ids::{ListedShard, ShardId, WorkerId},
+        keys::ProgressKey,
+        state::{By, Errand, FactSpan, HandedOut, Reached},
+    },
+    *,
+};
 
 #[test]
 fn the_stored_form_of_the_stream_that_is_followed_is_pinned_and_read_back() {
@@ -21,7 +26,7 @@ fn the_stored_form_of_the_stream_that_is_followed_is_pinned_and_read_back() {
 }
 
 fn apply(mut item: Item, reached: &Reached) -> Item {
-    let (set, removed, values) = progress(reached);
+    let (set, removed, values) = checkpoint(reached);
     for name in set.split(", ").filter(|part| !part.is_empty()).map(|part| part.split_once(" = :").unwrap().0) {
         item.insert(name.to_owned(), values[&format!(":{name}")].clone());
     }
@@ -50,30 +55,9 @@ fn the_stored_form_is_pinned() {
 }
 
 #[test]
-fn a_run_of_reconcile_is_pinned_and_read_as_it_is_written() {
-    let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T11:00:00.000Z") };
-    let wanted = Run {
-        id: WorkerId::from("r-1".to_owned()),
-        event_id: "rally".parse().unwrap(),
-        since: at("2026-05-25T09:00:00.000Z"),
-    };
-    let item = run(Item::new(), &wanted, span);
-    let expected: Item = HashMap::from([
-        ("entityType".to_owned(), text("RECONCILE_RUN")),
-        ("runId".to_owned(), text("r-1")),
-        ("eventId".to_owned(), text("rally")),
-        ("uncoveredFrom".to_owned(), text("2026-05-23T10:00:00.000Z")),
-        ("handedOutThrough".to_owned(), text("2026-05-23T11:00:00.000Z")),
-        ("since".to_owned(), text("2026-05-25T09:00:00.000Z")),
-    ]);
-    assert_eq!(item, expected);
-    assert_eq!(all_handed_out(&item), (vec![HandedOut { span, by: By::Run(wanted) }], None));
-}
-
-#[test]
 fn a_candidate_that_pushes_without_a_shard_is_known_from_one_that_waits_for_one() {
     let one = |attributes: &[(&str, &str)]| {
-        let mut item = key("P", worker_key(&WorkerId::from("w".to_owned())));
+        let mut item = progress_key(ProgressKey::Worker { partition: "P", worker: &WorkerId::from("w".to_owned()) });
         item.insert("beat".to_owned(), AttributeValue::N("3".to_owned()));
         item.extend(attributes.iter().map(|(name, value)| ((*name).to_owned(), text(*value))));
         let Ok(OnBoard::Candidate(candidate)) = on_board(&item) else { panic!("a candidate") };

@@ -1,0 +1,192 @@
+//! Leases: taking one, and what only its owner writes. Every write is conditional on the fencing token.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::{
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{Put, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
+};
+
+use crate::domain::{counts::Counts, time::Timestamp};
+use crate::store::{
+    StoreError,
+    counts::{HourOfEvent, ShardCounts},
+    guard::{Guarded, guarded},
+    ids::WorkerId,
+    items::{self, Item, number, text},
+    keys::Progress,
+    state::{Hold, Lease, Reached, Saved, ShardProgress},
+};
+
+use super::Consumers;
+
+/// The condition of every write of a lease's owner.
+const OWNS: &str = "#owner = :me AND fence = :fence";
+
+/// What every write of a lease's owner does to the heartbeat.
+const HEARTBEAT: &str = "beat = beat + :one";
+
+impl Consumers {
+    /// Takes the lease of a shard, on condition that nothing happened to it since `seen` was read: `None` if
+    /// another worker was faster. An attempt of ours whose answer got lost is recognised.
+    pub async fn take(
+        &self,
+        seen: &ShardProgress,
+        worker: &WorkerId,
+        now: Timestamp,
+    ) -> Result<Option<ShardProgress>, StoreError> {
+        let (fence, beat) = (seen.fence + 1, seen.beat.wrapping_add(1));
+        let update = self
+            .update(self.shard_key(&seen.shard))
+            .update_expression("SET #owner = :me, fence = :next, beat = :beat, updatedAt = :now")
+            .condition_expression("fence = :fence AND beat = :seen")
+            .expression_attribute_names("#owner", "owner")
+            .expression_attribute_values(":me", text(worker.as_str()))
+            .expression_attribute_values(":next", number(fence))
+            .expression_attribute_values(":beat", number(beat))
+            .expression_attribute_values(":fence", number(seen.fence))
+            .expression_attribute_values(":seen", number(seen.beat))
+            .expression_attribute_values(":now", text(now.to_string()))
+            .return_values_on_condition_check_failure(AllOld);
+        Ok(match guarded(update.send().await)? {
+            // Every write changes the heartbeat, so the rest of the item is as it was seen.
+            Guarded::Done => {
+                Some(ShardProgress { owner: Some(worker.clone()), fence, beat, updated_at: now, ..seen.clone() })
+            }
+            Guarded::Refused(found) => {
+                // One that can't be read any more isn't ours: the next look at the board finds it damaged.
+                let found = found.as_ref().and_then(|found| items::shard(found).ok());
+                found.filter(|item| item.owner.as_ref() == Some(worker) && item.fence == fence)
+            }
+        })
+    }
+
+    /// Writes how far a shard was read; this renews the lease too. Repeating it is harmless.
+    pub async fn save(
+        &self,
+        lease: &Lease,
+        reached: &Reached,
+        hold: Hold,
+        now: Timestamp,
+    ) -> Result<Saved, StoreError> {
+        self.write(Written::of(lease, reached, hold, now), None).await
+    }
+
+    /// Does the same, and in the same transaction the counts of what the checkpoint has passed: absolute values, so
+    /// that repeating it is as harmless. At most 99 of them (a transaction has 100 actions).
+    pub async fn save_counting(
+        &self,
+        lease: &Lease,
+        reached: &Reached,
+        hold: Hold,
+        now: Timestamp,
+        counts: (&ShardCounts, &BTreeMap<HourOfEvent, Counts>),
+    ) -> Result<Saved, StoreError> {
+        let puts = counts.0.puts(counts.1)?;
+        self.write(Written::of(lease, reached, hold, now), Some(puts)).await
+    }
+
+    async fn write(&self, written: Written<'_>, puts: Option<Vec<Put>>) -> Result<Saved, StoreError> {
+        match self.write_once(&written, puts.clone()).await {
+            Err(StoreError::Broken(_)) => self.write_once(&written.restarting_the_heartbeat(), puts).await,
+            saved => saved,
+        }
+    }
+
+    async fn write_once(&self, written: &Written<'_>, puts: Option<Vec<Put>>) -> Result<Saved, StoreError> {
+        let Some(puts) = puts else {
+            let update = self.update(self.shard_key(&written.lease.shard)).update_expression(&written.expression);
+            let update = update.condition_expression(OWNS).set_expression_attribute_names(Some(owner_name()));
+            let update = update.set_expression_attribute_values(Some(written.values.clone()));
+            return Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
+                Guarded::Done => Saved::Yes,
+                Guarded::Refused(found) => written.refused(found.as_ref()),
+            });
+        };
+        let puts = puts.into_iter().map(|put| TransactWriteItem::builder().put(put).build());
+        let update = TransactWriteItem::builder().update(self.transacted(written)?).build();
+        let actions = std::iter::once(update).chain(puts).collect();
+        let answer = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
+        let Err(failure) = answer else { return Ok(Saved::Yes) };
+        let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = failure.as_service_error() else {
+            return Err(failure.into());
+        };
+        match cancelled.cancellation_reasons().first() {
+            Some(reason) if reason.code() == Some("ConditionalCheckFailed") => Ok(written.refused(reason.item())),
+            // Nothing can be added to the heartbeat: it isn't a number.
+            Some(reason) if reason.code() == Some("ValidationError") => Err(StoreError::Broken(failure.into())),
+            // A conflict, a throttle: nothing was written, and it may be repeated.
+            _ => Err(StoreError::Unavailable(failure.into())),
+        }
+    }
+
+    fn transacted(&self, written: &Written<'_>) -> Result<Update, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.store.tables.consumers)
+            .set_key(Some(self.shard_key(&written.lease.shard)))
+            .update_expression(&written.expression)
+            .condition_expression(OWNS)
+            .set_expression_attribute_names(Some(owner_name()))
+            .set_expression_attribute_values(Some(written.values.clone()))
+            .return_values_on_condition_check_failure(AllOld);
+        update.build().map_err(StoreError::broken)
+    }
+}
+
+/// A write of a lease's owner, as an Update says it.
+struct Written<'a> {
+    lease: &'a Lease,
+    hold: Hold,
+    now: Timestamp,
+    expression: String,
+    values: Item,
+}
+
+impl<'a> Written<'a> {
+    /// Writes the whole item, so that the owner mends what others damaged in it.
+    fn of(lease: &'a Lease, reached: &Reached, hold: Hold, now: Timestamp) -> Self {
+        let (mut set, mut removed, mut values) = items::checkpoint(reached);
+        match &lease.parent {
+            Some(parent) => {
+                set.push_str(", parent = :parent");
+                values.insert(":parent".to_owned(), text(parent.as_str()));
+            }
+            None => removed.push("parent"),
+        }
+        removed.extend((hold == Hold::Release).then_some("#owner"));
+        let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
+        values.extend([
+            (":one".to_owned(), number(1)),
+            (":me".to_owned(), text(lease.owner.as_str())),
+            (":fence".to_owned(), number(lease.fence)),
+            (":now".to_owned(), text(now.to_string())),
+            (":shard".to_owned(), text(lease.shard.as_str())),
+        ]);
+        values.extend(items::entity_type(Progress::Shard).map(|name| (":type".to_owned(), text(name))));
+        let expression =
+            format!("SET {HEARTBEAT}, updatedAt = :now, shardId = :shard, entityType = :type{set}{remove}");
+        Self { lease, hold, now, expression, values }
+    }
+
+    /// Does the same where nothing can be added to the heartbeat, because it is missing or isn't a number: it begins
+    /// anew at the time, which is above every count of writes.
+    fn restarting_the_heartbeat(mut self) -> Self {
+        self.expression = self.expression.replace(HEARTBEAT, "beat = :one");
+        self.values.insert(":one".to_owned(), number(u64::try_from(self.now.as_millis()).unwrap_or_default()));
+        self
+    }
+
+    /// Returns what it means that the write was refused.
+    fn refused(&self, found: Option<&Item>) -> Saved {
+        // An item that can't be read is not ours any more.
+        let found = found.and_then(|found| items::shard(found).ok());
+        // Our own release, whose answer got lost, has taken the owner away already.
+        let is_ours = found.is_some_and(|item| item.owner.is_none() && item.fence == self.lease.fence);
+        if is_ours && self.hold == Hold::Release { Saved::Yes } else { Saved::Lost }
+    }
+}
+
+/// Returns the placeholder of `owner`, which is one of DynamoDB's reserved words.
+fn owner_name() -> HashMap<String, String> {
+    HashMap::from([("#owner".to_owned(), "owner".to_owned())])
+}
