@@ -22,10 +22,10 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::delivery::{
-    Delivery, Patience,
+    Delivery, RetrySettings,
     batch::Handled,
     limits::{DrainEnd, Drained, Limits},
-    pace::Share,
+    rate::Share,
     worker::CONSUMER,
 };
 use crate::domain::time::{Clock, Timestamp};
@@ -65,7 +65,7 @@ pub struct LambdaArgs {
 pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     refuse_elsewhere()?;
-    let parts = service::Builder::of_this_process(&settings)?.with_patience(patience());
+    let parts = service::Builder::of_this_process(&settings)?.with_retry(retry_settings());
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
     let store = parts.store(&clients);
     let delivery = parts.delivery(&store)?;
@@ -87,8 +87,8 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
 }
 
 /// Pauses short enough for the last seconds of an invocation to be of use.
-fn patience() -> Patience {
-    Patience { longest_pause: Duration::from_secs(2), ..Patience::default() }
+fn retry_settings() -> RetrySettings {
+    RetrySettings { longest_pause: Duration::from_secs(2), ..RetrySettings::default() }
 }
 
 fn refuse_elsewhere() -> anyhow::Result<()> {

@@ -23,7 +23,7 @@ const COUNTERS: [(&str, &str); 8] = [
 
 const GAUGES: [(&str, &str); 9] = [
     ("stamp_rally_channel_failing_seconds", "For how long LINE has answered no push of this process; 0 if it did."),
-    ("stamp_rally_channel_held", "1: this process can't send on the channel now, and parks its notices."),
+    ("stamp_rally_channel_paused", "1: this process can't send on the channel now, and parks its notices."),
     ("stamp_rally_line_quota_left", "Messages left this month, by channel; set by the leading worker."),
     (
         "stamp_rally_notices",

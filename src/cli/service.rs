@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::delivery::{
-    Delivery, DeliveryParts, Patience, Worker,
+    Delivery, DeliveryParts, RetrySettings, Worker,
     worker::{StreamState, StreamWatch},
 };
 use crate::domain::{
@@ -36,7 +36,7 @@ pub struct Builder<'a> {
     platform: Platform,
     clock: Clock,
     metrics: PrometheusHandle,
-    patience: Patience,
+    retry: RetrySettings,
     reported: Reported,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Builder<'a> {
         }
         let platform =
             Platform::new(&settings.line.api_base_url, settings.line.timeout).context("line.api_base_url")?;
-        Ok(Self { settings, platform, clock, metrics, patience: Patience::default(), reported: Reported::default() })
+        Ok(Self { settings, platform, clock, metrics, retry: RetrySettings::default(), reported: Reported::default() })
     }
 
     /// Builds with the machine's clock and the process's metrics, which it installs: once a process.
@@ -58,8 +58,8 @@ impl<'a> Builder<'a> {
 
     /// Lets notices be tried again at another pace than the usual one.
     #[must_use]
-    pub fn with_patience(self, patience: Patience) -> Self {
-        Self { patience, ..self }
+    pub fn with_retry(self, retry: RetrySettings) -> Self {
+        Self { retry, ..self }
     }
 
     /// The HTTP server's parts.
@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
             store: store.clone(),
             clock: self.clock.clone(),
             settings: self.settings.delivery.clone(),
-            patience: self.patience.clone(),
+            retry: self.retry.clone(),
         }))
     }
 

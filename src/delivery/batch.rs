@@ -28,9 +28,11 @@ use crate::store::{
 use super::{
     Delivery, Tally,
     called::Called,
-    handler::{Call, RETRY_LIMIT, Standing},
+    handler::Standing,
     lanes::{Finished, Job, Lanes},
     limits::Limits,
+    pending::PendingNotice,
+    retry::RETRY_LIMIT,
     window::{Ticket, Window},
     worker::CONSUMER,
 };
@@ -140,9 +142,9 @@ impl Batch {
     /// Each notice gets in its participant's lane.
     fn hand_out(&mut self, doubts: &[HandedOut]) {
         for (ticket, Called { notice, at, since, path }) in self.called.drain(..) {
-            let doubtful = doubts.iter().any(|out| out.covers(&notice.event_id, &notice.line_user_id, at));
-            let call = Call { notice, since, doubtful, path, standing: self.standing.clone() };
-            self.lanes.push(Job { ticket, at, call });
+            let maybe_sent = doubts.iter().any(|out| out.covers(&notice.event_id, &notice.line_user_id, at));
+            let pending = PendingNotice { notice, since, maybe_sent, path, lease: self.standing.clone() };
+            self.lanes.push(Job { ticket, at, pending });
         }
     }
 
@@ -209,7 +211,7 @@ impl Batch {
 }
 
 async fn work_on(delivery: &Delivery, job: Job, stop: &CancellationToken) -> Finished {
-    let outcome = delivery.deliver(&job.call, stop).await;
+    let outcome = delivery.deliver(&job.pending, stop).await;
     Finished { job, outcome }
 }
 

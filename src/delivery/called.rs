@@ -7,7 +7,7 @@ use crate::store::{
     unreadable::{Unreadable, hashed},
 };
 
-use super::handler::{Call, Path};
+use super::pending::{Path, PendingNotice};
 
 /// A notice that a record calls for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Called {
     pub fn by(record: &Record, source: &str) -> Option<Self> {
         match &record.change {
             Change::Inserted(fact) => {
-                let (notice, at) = (Call::named_by(fact)?, fact.at());
+                let (notice, at) = (PendingNotice::named_by(fact)?, fact.at());
                 let since = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
                 Some(Self { notice, at, since, path: Path::Ordinary })
             }

@@ -1,4 +1,4 @@
-//! What is held, when its channel goes on: in order per participant, at the channel's pace.
+//! What is held, when its channel is resumed: in order per participant, at the channel's rate.
 //!
 //! Several workers may drain at once: pushes carry the same keys and marks are guarded. To spare work, one of them does.
 
@@ -26,22 +26,24 @@ use crate::store::{
 use super::{
     Delivery, Outcome, Tally,
     channel::locked,
-    handler::{Call, Path, Standing},
+    handler::Standing,
+    pending::{Path, PendingNotice},
 };
 
 /// Rows a page of a list.
 const PAGE: usize = 200;
 
 impl Delivery {
-    /// Tries what is held of every event whose channel may be tried, one at first where the channel is held itself, and
-    /// the rest when that one went through. Tells what became of them; those that stay held are not told.
+    /// Attempts what is held of every event whose channel admits pushes: one notice at first where the channel is paused,
+    /// and the rest when that one went through. Returns what became of them; those that stay held aren't counted.
     pub async fn drain(&self, stop: &CancellationToken) -> Result<Tally, StoreError> {
         let tally = Mutex::default();
         self.drain_into(&tally, stop).await?;
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The same; each notice is counted as soon as it is finished, so that the count is right whenever this is dropped.
+    /// The same as [`Delivery::drain`]; each notice is counted as soon as it is finished, so that the count is right
+    /// whenever this is dropped.
     pub(super) async fn drain_into(&self, tally: &Mutex<Tally>, stop: &CancellationToken) -> Result<(), StoreError> {
         self.complete_pending(stop).await;
         let mut wanted = first_page();
@@ -57,7 +59,7 @@ impl Delivery {
         }
     }
 
-    /// Every page is read before the next one is worked on: work takes rows out of the list.
+    /// Drains one event. A page is read before it is worked on: work takes rows out of the list.
     async fn drain_event(
         &self,
         event: &Event,
@@ -69,14 +71,14 @@ impl Delivery {
             let page = self.parts.store.parked(&event.event_id, ParkedState::Held, &wanted).await?;
             let rows = page.rows.iter().map(|fact| fact.line_user_id().clone());
             let mut participants: Vec<LineUserId> = rows.filter(|user| done.insert(user.clone())).collect();
-            if self.is_held(event) && !participants.is_empty() {
-                // One that LINE can't take must not be the one that is tried each time.
+            if self.is_paused(event) && !participants.is_empty() {
+                // One that LINE can't take must not be the one that is attempted each time.
                 let place = self.parts.probes.fetch_add(1, Ordering::Relaxed) % participants.len();
                 participants.rotate_left(place);
             }
             let mut participants = participants.into_iter();
-            // While the channel is held, one participant after another: the first whose notice goes through opens it.
-            while self.is_held(event) && self.may_drain(event) {
+            // While the channel is paused, one participant after another: the first whose notice goes through resumes it.
+            while self.is_paused(event) && self.may_drain(event) {
                 let Some(user) = participants.next() else { break };
                 self.drain_participant(&event.event_id, &user, tally, stop).await;
             }
@@ -95,7 +97,7 @@ impl Delivery {
         Ok(())
     }
 
-    /// One participant's held notices in the order of their facts, until one of them stays held.
+    /// Delivers one participant's held notices in the order of their facts, until one of them stays held.
     async fn drain_participant(
         &self,
         event_id: &EventId,
@@ -107,27 +109,28 @@ impl Delivery {
             Ok(facts) => facts,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(event.id = %event_id, error, "held notices of a participant could not be read");
+                tracing::warn!(event.id = %event_id, error, "held notices of a participant can't be read now");
                 return;
             }
         };
         let unreadable = self.unreadable_stamps(event_id).await;
         for (notice, since) in facts.in_order().iter().filter_map(held) {
-            let waits_for_nobody = facts.stamp_of(&notice.key).is_some_and(|stamp_id| unreadable.contains(stamp_id));
-            let call = Call { notice, since, doubtful: false, path: Path::Held, standing: Standing::always() };
-            match self.deliver(&call, stop).await {
-                Outcome::Parked(ParkedState::Held) if waits_for_nobody => {}
+            let waits_alone = facts.stamp_of(&notice.key).is_some_and(|stamp_id| unreadable.contains(stamp_id));
+            let lease = Standing::always();
+            let pending = PendingNotice { notice, since, maybe_sent: false, path: Path::Held, lease };
+            match self.deliver(&pending, stop).await {
+                Outcome::Parked(ParkedState::Held) if waits_alone => {}
                 Outcome::Wait | Outcome::Parked(ParkedState::Held) => break,
                 outcome => locked(tally).count(outcome),
             }
         }
     }
 
-    /// The stamps of an event that can't be read: other notices don't wait behind theirs.
+    /// Returns the stamps of an event that can't be read: other notices don't wait behind theirs.
     async fn unreadable_stamps(&self, event_id: &EventId) -> BTreeSet<StampId> {
         match self.parts.rallies.rally(event_id).await {
             Ok(Some(rally)) => rally.masters.unreadable.clone(),
-            // The notices meet the same failure, and say so.
+            // The notices meet the same failure, and it is logged then.
             Ok(None) | Err(_) => BTreeSet::new(),
         }
     }
@@ -177,15 +180,15 @@ impl Delivery {
         parts.store.remove_pending_completion(pending).await
     }
 
-    /// Whether trying makes sense: the event is over (its held notices expire), or its channel may be tried.
+    /// Returns whether an attempt makes sense: the event is over (its held notices expire), or its channel admits one.
     fn may_drain(&self, event: &Event) -> bool {
         let channel = self.parts.channels.find(&event.channel);
         event.window.is_over(self.clock().now())
-            || channel.is_some_and(|channel| channel.would_try(self.clock().uptime()))
+            || channel.is_some_and(|channel| channel.would_admit(self.clock().uptime()))
     }
 
-    fn is_held(&self, event: &Event) -> bool {
-        self.parts.channels.find(&event.channel).is_some_and(|channel| channel.held().is_some())
+    fn is_paused(&self, event: &Event) -> bool {
+        self.parts.channels.find(&event.channel).is_some_and(|channel| channel.paused().is_some())
     }
 }
 
@@ -193,7 +196,7 @@ fn first_page() -> Wanted {
     Wanted { direction: Direction::Asc, limit: PAGE, after: None }
 }
 
-/// A held notice and the time of its fact.
+/// Returns a held notice and the time of its fact.
 fn held(fact: &Fact) -> Option<(NoticeId, Timestamp)> {
     let (key, status) = fact.notice()?;
     let is_held = matches!(status, NoticeStatus::Parked(parked) if parked.state == ParkedState::Held);

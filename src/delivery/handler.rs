@@ -1,11 +1,7 @@
-//! One notice: pass over, push, mark, or park.
+//! Delivery out of its parts: brings notices to LINE.
 //!
-//! The same code serves the polling worker, the drain of held notices, and a Lambda: it is given a notice and
-//! says what became of it. Each pass reads the participant's facts anew, so a pass can be repeated by anybody.
-
-mod failure;
-mod matter;
-mod pass;
+//! The same code serves the polling worker, the drain of held notices, `reconcile` and a Lambda function: it is given a
+//! notice, and returns what became of it.
 
 use std::{
     collections::HashMap,
@@ -16,20 +12,11 @@ use std::{
     time::Duration,
 };
 
-use crate::domain::{
-    fact::Fact,
-    ids::{ChannelName, EventId, LineUserId},
-    notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState},
-    time::{Clock, Timestamp},
-};
-use crate::line::messaging::{Accepted, Messenger};
+use crate::domain::{ids::ChannelName, time::Clock};
+use crate::line::messaging::Messenger;
 use crate::store::{Store, rallies::Rallies};
 
-use super::{DeliverySettings, Outcome, Patience, called, channel::Channels, message::Templates, pace::Share};
-
-/// No push is repeated when its first attempt, or its record, is older than this: LINE forgets a retry key after 24
-/// hours (Messaging API: "Retrying an API request"), and a repetition would be a second message.
-pub(super) const RETRY_LIMIT: Duration = Duration::from_hours(23);
+use super::{DeliverySettings, Outcome, RetrySettings, called, channel::Channels, message::Templates, rate::Share};
 
 /// What delivery needs to work.
 pub struct DeliveryParts {
@@ -41,10 +28,10 @@ pub struct DeliveryParts {
     pub messengers: HashMap<ChannelName, Messenger>,
     /// Time.
     pub clock: Clock,
-    /// Pace.
+    /// The configuration.
     pub settings: DeliverySettings,
-    /// How long to try.
-    pub patience: Patience,
+    /// How fast and for how long a notice is attempted again.
+    pub retry: RetrySettings,
 }
 
 /// Brings notices to LINE. Clones share everything.
@@ -60,39 +47,16 @@ pub(super) struct Parts {
     pub templates: Templates,
     pub clock: Clock,
     pub settings: DeliverySettings,
-    pub patience: Patience,
-    /// Counts the drains that met a held channel.
+    pub retry: RetrySettings,
+    /// Counts the drains that met a paused channel.
     pub probes: AtomicUsize,
-    /// Rung when a channel goes on: what it held can be drained.
-    pub goes_on: tokio::sync::Notify,
+    /// Notified when a channel is resumed: what is held can be drained.
+    pub resumed: tokio::sync::Notify,
     /// Notes of finished batches that could not be deleted.
     pub unforgotten: super::batch::AllUnforgotten,
 }
 
-/// Where a notice comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Path {
-    /// It is taken ahead of the stream, whose readers may be at it too, now or later: its item notes the attempt before a push.
-    AheadOfStream,
-    /// It is held, and its channel may go on.
-    Held,
-    /// Its record came.
-    Ordinary,
-    /// Its record came and can't be read: it can only be parked, until its item is mended.
-    Unreadable,
-}
-
-impl Path {
-    /// The state that a notice on this path is in.
-    fn state(self) -> Option<ParkedState> {
-        match self {
-            Self::Held => Some(ParkedState::Held),
-            Self::AheadOfStream | Self::Ordinary | Self::Unreadable => None,
-        }
-    }
-}
-
-/// What the reader of a shard lets those know who work on its notices. Its clones are one.
+/// The lease of a shard, as those see it that work on its notices. Clones are one.
 #[derive(Debug, Clone)]
 pub struct Standing(Arc<Told>);
 
@@ -144,73 +108,12 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A notice to be brought to LINE.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// Which.
-    pub notice: NoticeId,
-    /// When its record was made.
-    pub since: Timestamp,
-    /// Whether an earlier reader of its shard may have pushed it without leaving a mark.
-    pub doubtful: bool,
-    /// Where it comes from.
-    pub path: Path,
-    /// What the reader of its shard lets us know.
-    pub standing: Standing,
-}
-
-impl Call {
-    /// The notice that a fact calls for as it is written: only one that waits. Everything else is passed over.
-    #[must_use]
-    pub fn named_by(fact: &Fact) -> Option<NoticeId> {
-        let (key, status) = fact.notice()?;
-        let waits = matches!(status, NoticeStatus::Waiting { .. });
-        waits.then(|| NoticeId { event_id: fact.event_id().clone(), line_user_id: fact.line_user_id().clone(), key })
-    }
-
-    /// Whose notice it is: notices of one participant keep their order.
-    #[must_use]
-    pub fn participant(&self) -> (EventId, LineUserId) {
-        (self.notice.event_id.clone(), self.notice.line_user_id.clone())
-    }
-}
-
-/// What this process knows about its own attempts at one notice.
-#[derive(Debug, Default)]
-pub struct Tries {
-    /// LINE has accepted it: only the mark is missing, and a second push would be for nothing.
-    accepted: Option<(Timestamp, Accepted)>,
-    /// The notices that are done with it, if it is a resend.
-    spoken_for: Vec<NoticeKey>,
-    /// When an attempt first ended without a clear answer.
-    ambiguous: Option<Timestamp>,
-    /// How it is held, as the facts said.
-    held: Option<Parked>,
-    /// Whether the item says so too.
-    noted: bool,
-    /// Whether the wait has lasted too long for the path it is on.
-    pub(super) out_of_patience: bool,
-    /// No push before this uptime: the last one was asked to wait.
-    wait_until: Duration,
-}
-
-/// How one pass ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pass {
-    /// Try again after a pause, and not before this time is over: we are asked to wait.
-    After(Duration),
-    /// Try again after a pause.
-    Again,
-    /// Nothing more to do.
-    Done(Outcome),
-}
-
 impl Delivery {
-    /// Delivery out of its parts.
+    /// Makes delivery out of its parts.
     #[must_use]
     pub fn new(parts: DeliveryParts) -> Self {
         let channels = Channels::new(parts.messengers, &parts.settings);
-        Outcome::tell_all();
+        Outcome::register();
         called::unreadable().increment(0);
         Self {
             parts: Arc::new(Parts {
@@ -220,15 +123,15 @@ impl Delivery {
                 templates: Templates::default(),
                 clock: parts.clock,
                 settings: parts.settings,
-                patience: parts.patience,
+                retry: parts.retry,
                 probes: AtomicUsize::new(0),
-                goes_on: tokio::sync::Notify::new(),
+                resumed: tokio::sync::Notify::new(),
                 unforgotten: super::batch::AllUnforgotten::default(),
             }),
         }
     }
 
-    /// The pace it was given.
+    /// Returns the configuration that it was given.
     #[must_use]
     pub fn settings(&self) -> &DeliverySettings {
         &self.parts.settings

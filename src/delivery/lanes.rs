@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::store::progress::FactSpan;
 
-use super::{Outcome, handler::Call, window::Ticket};
+use super::{Outcome, pending::PendingNotice, window::Ticket};
 
 /// A notice that waits, and its record.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Job {
     /// When its fact happened.
     pub at: Timestamp,
     /// The notice.
-    pub call: Call,
+    pub pending: PendingNotice,
 }
 
 /// A notice that was worked on.
@@ -46,7 +46,7 @@ pub struct Lanes {
 impl Lanes {
     /// Puts a notice at the end of its participant's lane.
     pub fn push(&mut self, job: Job) {
-        let participant = job.call.participant();
+        let participant = job.pending.participant();
         if let Some(lane) = self.by_participant.get_mut(&participant) {
             lane.push_back(job);
         } else {
@@ -70,12 +70,12 @@ impl Lanes {
 
     /// Goes on with the participant of a notice; one that isn't finished comes first again, later.
     pub fn finished(&mut self, finished: Finished) {
-        let participant = finished.job.call.participant();
+        let participant = finished.job.pending.participant();
         let Some(lane) = self.by_participant.get_mut(&participant) else { return };
         if !finished.outcome.is_final() {
             // It may have been pushed before it was given up.
-            let call = Call { doubtful: true, ..finished.job.call };
-            lane.push_front(Job { call, ..finished.job });
+            let pending = PendingNotice { maybe_sent: true, ..finished.job.pending };
+            lane.push_front(Job { pending, ..finished.job });
             self.waiting.push(participant);
         } else if lane.is_empty() {
             self.by_participant.remove(&participant);
@@ -92,7 +92,7 @@ impl Lanes {
     /// The facts of those that wait and may have been tried: by the holder before, or by us until we were stopped.
     #[must_use]
     pub fn doubtful(&self) -> Option<FactSpan> {
-        FactSpan::around(self.by_participant.values().flatten().filter(|job| job.call.doubtful).map(|job| job.at))
+        FactSpan::around(self.by_participant.values().flatten().filter(|job| job.pending.maybe_sent).map(|job| job.at))
     }
 
     /// Whether something waits for progress to be written.
@@ -105,10 +105,7 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delivery::{
-        handler::{Path, Standing},
-        window::Window,
-    };
+    use crate::delivery::{handler::Standing, pending::Path, window::Window};
     use crate::domain::notice::{NoticeId, NoticeKey};
 
     fn job(window: &mut Window, n: u32, user: char) -> Job {
@@ -119,12 +116,13 @@ mod tests {
             key: NoticeKey::Stamp(n.to_string().parse().unwrap()),
         };
         let ticket = window.read((100 + n).to_string().parse().unwrap(), at, Some(at)).unwrap();
-        let call = Call { notice, since: at, doubtful: false, path: Path::Ordinary, standing: Standing::always() };
-        Job { ticket, at, call }
+        let pending =
+            PendingNotice { notice, since: at, maybe_sent: false, path: Path::Ordinary, lease: Standing::always() };
+        Job { ticket, at, pending }
     }
 
     fn stamp(job: &Job) -> String {
-        match &job.call.notice.key {
+        match &job.pending.notice.key {
             NoticeKey::Stamp(id) => id.to_string(),
             _ => String::new(),
         }

@@ -18,7 +18,7 @@ use crate::store::{
     stream::ShardId,
 };
 
-use super::{pace, shards};
+use super::{rate, shards};
 
 /// Never take more leases than this in one round: hundreds of shards are taken step by step.
 const MOST_AT_ONCE: usize = 25;
@@ -104,7 +104,7 @@ impl Plan {
         match self.place {
             (_, 0) => rate,
             (place, all) if place >= all => 0,
-            (place, all) => pace::share(rate, place, all),
+            (place, all) => rate::share(rate, place, all),
         }
     }
 }
@@ -174,7 +174,7 @@ impl Leases {
         let readable: Vec<&ShardProgress> = shards::readable(board).collect();
         let count = u32::try_from(readable.len()).unwrap_or(u32::MAX);
         let (place, sharing) = (self.rank(&readable, held, workers, now), workers.len().min(most.max(1)));
-        let fair = if place < sharing { pace::share(count, place, sharing) as usize } else { 0 };
+        let fair = if place < sharing { rate::share(count, place, sharing) as usize } else { 0 };
         let mine: Vec<&ShardId> =
             readable.iter().map(|item| &item.shard).filter(|shard| held.contains(*shard)).collect();
         if mine.len() > fair {

@@ -35,7 +35,7 @@ pub struct Templates(Mutex<HashMap<Which, (Arc<Rally>, Parsed)>>);
 pub struct Content<'a> {
     /// The event and its stamps.
     pub rally: &'a Arc<Rally>,
-    /// The stamp it tells of; for a completed card the one that completed it.
+    /// The stamp that it reports; for a completed card the one that completed it.
     pub master: &'a StampMaster,
     /// The acquisition of that stamp.
     pub stamp: &'a UserStamp,
@@ -46,21 +46,11 @@ pub struct Content<'a> {
 }
 
 impl Templates {
-    /// The message of a stamp's notice.
-    pub fn of_stamp(&self, content: &Content<'_>) -> Result<Value, Unusable> {
-        let which = Some(content.master.stamp_id.clone());
-        self.fill(content, which, &content.master.flex_message_content)
-    }
-
-    /// The message for a completed card, from the event's own template.
-    pub fn of_completion(&self, content: &Content<'_>, template: &Value) -> Result<Value, Unusable> {
-        self.fill(content, None, template)
-    }
-
-    /// The same notice always gives the same message while the settings stay: a repeated push carries the same text.
-    fn fill(&self, content: &Content<'_>, which: Option<StampId>, template: &Value) -> Result<Value, Unusable> {
+    /// Returns the message of a notice, filled: of a stamp's, or (`None`) of the completed card's. The same notice always
+    /// gives the same message while the settings stay: a repeated push carries the same text.
+    pub fn fill(&self, content: &Content<'_>, of: Option<StampId>, template: &Value) -> Result<Value, Unusable> {
         let event = &content.rally.event;
-        let parsed = self.parsed(content.rally, (event.event_id.clone(), which), template);
+        let parsed = self.parsed(content.rally, (event.event_id.clone(), of), template);
         let template = parsed.as_ref().as_ref().map_err(Clone::clone)?;
         let progress = Progress::when_acquired(content.stamp, &content.rally.masters, content.facts);
         let values = Values {
@@ -71,7 +61,7 @@ impl Templates {
             card_acquired: progress.acquired,
             card_total: progress.total,
         };
-        template.render(&values).map_err(|faults| told(&faults))
+        template.render(&values).map_err(|faults| unusable(&faults))
     }
 
     fn parsed(&self, rally: &Arc<Rally>, which: Which, template: &Value) -> Parsed {
@@ -79,13 +69,13 @@ impl Templates {
         if let Some((_, parsed)) = known.get(&which).filter(|(of, _)| Arc::ptr_eq(of, rally)) {
             return Arc::clone(parsed);
         }
-        let parsed = Arc::new(Template::parse(template.clone()).map_err(|faults| told(&faults)));
+        let parsed = Arc::new(Template::parse(template.clone()).map_err(|faults| unusable(&faults)));
         known.insert(which, (Arc::clone(rally), Arc::clone(&parsed)));
         parsed
     }
 }
 
-fn told(faults: &[Fault]) -> Unusable {
+fn unusable(faults: &[Fault]) -> Unusable {
     let first = faults.first().map(ToString::to_string).unwrap_or_default();
     format!("the message can't be sent: {first} ({} faults)", faults.len())
 }

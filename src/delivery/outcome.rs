@@ -17,12 +17,12 @@ pub enum Outcome {
     PassedOver,
     /// LINE accepted it, and it is marked.
     Sent,
-    /// Not finished: we stop, or the shard is somebody else's now. Whoever reads it next goes on.
+    /// Not finished: the process stops, or another worker has the shard now. The next reader continues.
     Wait,
 }
 
 impl Outcome {
-    /// As metrics spell it.
+    /// Returns its name, as metrics and logs spell it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,13 +35,13 @@ impl Outcome {
         }
     }
 
-    /// Counts one more of its kind, for operators.
-    pub(super) fn tell(self) {
+    /// Counts one more of its kind in the metrics.
+    pub(super) fn count(self) {
         self.counter().increment(1);
     }
 
-    /// Every kind, none so far: who watches for growth must see where it begins.
-    pub(super) fn tell_all() {
+    /// Registers the metric of every kind at 0: growth shows only from a known beginning.
+    pub(super) fn register() {
         let parked = ParkedState::ALL.into_iter().map(Self::Parked);
         let all = [Self::AlreadySent, Self::Failed, Self::PassedOver, Self::Sent].into_iter().chain(parked);
         all.for_each(|outcome| outcome.counter().increment(0));
@@ -51,7 +51,7 @@ impl Outcome {
         metrics::counter!("stamp_rally_notices_total", "outcome" => self.as_str())
     }
 
-    /// Whether nothing is left to do for its record.
+    /// Returns whether nothing is left to do for its record.
     #[must_use]
     pub fn is_final(self) -> bool {
         self != Self::Wait
@@ -63,25 +63,25 @@ impl Outcome {
 pub struct Tally(BTreeMap<Outcome, usize>);
 
 impl Tally {
-    /// One more.
+    /// Counts one more.
     pub fn count(&mut self, outcome: Outcome) {
         *self.0.entry(outcome).or_default() += 1;
     }
 
-    /// All of another tally too.
+    /// Adds another tally.
     pub fn add(&mut self, other: &Self) {
         for (outcome, count) in &other.0 {
             *self.0.entry(*outcome).or_default() += count;
         }
     }
 
-    /// How many came to this.
+    /// Returns how many came to this.
     #[must_use]
     pub fn of(&self, outcome: Outcome) -> usize {
         self.0.get(&outcome).copied().unwrap_or_default()
     }
 
-    /// How many there were.
+    /// Returns how many there were.
     #[must_use]
     pub fn total(&self) -> usize {
         self.0.values().sum()

@@ -1,16 +1,16 @@
-//! What the stream has forgotten: notices that nobody has sent and whose record can't come any more.
+//! What the stream has forgotten: notices that are unsent and whose record can't come any more.
 //!
-//! The stream keeps records for 24 hours; whoever was down for longer has missed some. They are found in the table:
+//! The stream keeps records for 24 hours; a consumer that was down for longer has missed some. They are found in the table:
 //! every participant of an event (by `GSI1`: their resends and completed cards too), and then every holder of each of
-//! its stamps (by `GSI2`), so that nobody is missed who isn't listed. Both indexes only say whom to read; what is
-//! decided is decided on a consistent read.
+//! its stamps (by `GSI2`), so that a participant who isn't listed isn't missed. Both indexes only say whom to read; what
+//! is decided is decided on a consistent read.
 //!
 //! | the notice | becomes |
 //! | --- | --- |
 //! | the stream can still bring its record (`horizon`) | left to the stream's readers, and reported |
 //! | the stream never had its record | sent with the key that any other reader would use |
-//! | certainly never tried | sent, as the workers would: same keys, pace, marks, order per participant |
-//! | LINE may have accepted it | `unknown`: a person decides |
+//! | certainly never sent | sent, as the workers would: same keys, pace, marks, order per participant |
+//! | LINE may have accepted it | `unknown`: an operator decides |
 //! | another program has written it (it names no request) | `unknown`, or sent if the operator says that none was |
 //!
 //! It may have been accepted if an attempt without a clear answer is on its item, or if the time of its fact is in what
@@ -18,12 +18,12 @@
 //! that broke off is continued by the next one with the same keys, as long as LINE remembers them.
 
 mod batch;
+mod events;
 mod finding;
 mod horizon;
 mod presence;
+mod run;
 mod summary;
-
-use std::collections::BTreeSet;
 
 use tokio_util::sync::CancellationToken;
 
@@ -31,107 +31,32 @@ use crate::domain::{event::Event, ids::EventId, mode::Mode, time::Timestamp};
 use crate::store::{
     StoreError,
     listing::{Direction, Wanted},
-    progress::{By, EventFacts, Run, WorkerId},
+    progress::{By, WorkerId},
     table::IndexState,
-    waiting::AT_A_TIME,
 };
 
 use super::{Delivery, handler::Standing, worker::CONSUMER};
-use batch::Work;
-use finding::{Doubts, Grounds};
+pub use finding::Migrated;
+use finding::{Grounds, MaybeSent};
 use horizon::Horizon;
 pub use horizon::{DISCARDED, FORGOTTEN, Readers};
 use presence::Presence;
+use run::Reconciling;
+pub use run::{Manner, ReconcileError, Report};
 pub use summary::{Counts, Left, Reconciled};
-
-/// Participants that are looked at together, and of whom one write says that they are handed out.
-const BATCH: usize = 200;
 
 /// Rows a page of the list of events.
 const PAGE: usize = 100;
 
-/// What is known of the notices of stamps that name no request: another program has written them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Migrated {
-    /// It may have sent them.
-    #[default]
-    MaybeSent,
-    /// It certainly sent none: they are sent.
-    Unsent,
-}
-
-/// How a run is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manner {
-    /// Whether anything is done.
-    pub mode: Mode,
-    /// What is known of another program's notices.
-    pub migrated: Migrated,
-}
-
-impl From<Mode> for Manner {
-    fn from(mode: Mode) -> Self {
-        Self { mode, migrated: Migrated::default() }
-    }
-}
-
-/// Why there is no run, or why it broke off. It may always be run again.
-#[derive(Debug, thiserror::Error)]
-pub enum ReconcileError {
-    /// The index of the stamps' holders is being filled: it would show only a part of them.
-    #[error("the index GSI2 is still being filled: `stamp-rally table create` waits for it")]
-    IndexNotReady,
-    /// A table made from the source article has no index of the stamps' holders.
-    #[error(
-        "the table has no index GSI2, by which stamps are found: run `stamp-rally table create`, then `stamp-rally table backfill`"
-    )]
-    NoIndex,
-    /// The event isn't there.
-    #[error("event \"{0}\" does not exist")]
-    NoSuchEvent(EventId),
-    /// Live workers use up what may be pushed.
-    #[error(
-        "`delivery.pushes_per_second` is {rate}, and what else pushes ({others}) leaves nothing of it: raise it, or stop one of them meanwhile"
-    )]
-    NothingLeft {
-        /// The setting.
-        rate: u32,
-        /// How many others push.
-        others: usize,
-    },
-    /// The store did not do as asked.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// What one event has come to so far is told to this.
-pub type Told<'a> = dyn Fn(&EventId, &Counts) + Sync + 'a;
-
-/// One run.
-struct Reconciling<'a> {
-    delivery: &'a Delivery,
-    mode: Mode,
-    /// Its name in the table of progress.
-    me: WorkerId,
-    /// When it began: later facts are not looked at.
-    now: Timestamp,
-    grounds: Grounds,
-    /// Runs before this one that broke off, or are still at it.
-    others: Vec<Run>,
-    standing: Standing,
-    stop: &'a CancellationToken,
-    tell: &'a Told<'a>,
-}
-
 impl Delivery {
-    /// Looks for what the stream has forgotten, in one event or in all, and sees to it. Safe beside live workers and
+    /// Looks for what the stream has forgotten, in one event or in all, and sends or parks it. Safe beside live workers and
     /// other runs: every write is guarded, every push carries the key that theirs carry. It takes a share of the pushes a
     /// second as one more worker. When stopped it brings to an end what has begun with LINE.
     pub async fn reconcile(
         &self,
         event: Option<&EventId>,
         manner: impl Into<Manner>,
-        tell: &Told<'_>,
+        report: &Report<'_>,
         stop: &CancellationToken,
     ) -> Result<Reconciled, ReconcileError> {
         let (store, Manner { mode, migrated }) = (&self.parts.store, manner.into());
@@ -156,10 +81,10 @@ impl Delivery {
             me,
             now,
             others: others.collect(),
-            grounds: Grounds { horizon, doubts: Doubts::of(handed_out, now), migrated },
-            standing: presence.as_ref().map_or_else(Standing::always, Presence::standing),
+            grounds: Grounds { horizon, maybe_sent: MaybeSent::of(handed_out, now), migrated },
+            lease: presence.as_ref().map_or_else(Standing::always, Presence::lease),
             stop,
-            tell,
+            report,
         };
         let done = match &mut presence {
             None => Box::pin(run.all(&events)).await,
@@ -168,7 +93,7 @@ impl Delivery {
         done.map(|done| Reconciled { readers, unreadable_events, ..done })
     }
 
-    /// What the table's stream can still bring, and its readers; `None` while there is no stream.
+    /// Returns what the table's stream can still bring, and its readers; `None` while there is no stream.
     async fn horizon(&self, now: Timestamp) -> Result<(Option<Readers>, Horizon), StoreError> {
         let store = &self.parts.store;
         let Some(stream) = store.stream().await? else {
@@ -179,7 +104,7 @@ impl Delivery {
         Ok((Some(readers), Horizon::of(Some(&stream), readers, now)))
     }
 
-    /// The events, and how many more there are that can't be read.
+    /// Returns the events, and how many more there are that can't be read.
     async fn events_to_reconcile(&self, event: Option<&EventId>) -> Result<(Vec<Event>, usize), ReconcileError> {
         let store = &self.parts.store;
         if let Some(id) = event {
@@ -197,76 +122,5 @@ impl Delivery {
                 return Ok((events, unreadable));
             }
         }
-    }
-}
-
-impl Reconciling<'_> {
-    async fn all(&self, events: &[Event]) -> Result<Reconciled, ReconcileError> {
-        let (mut done, mut finished, mut whole) = (Reconciled::default(), true, BTreeSet::new());
-        for event in events {
-            if self.stop.is_cancelled() {
-                break;
-            }
-            let mut work = Work::of(self, event);
-            self.event(event, &mut work).await?;
-            finished &= work.is_finished();
-            whole.extend((work.is_whole() && !self.stop.is_cancelled()).then(|| event.event_id.clone()));
-            done.events.push((event.event_id.clone(), work.into_counts()));
-        }
-        if self.mode == Mode::ForReal && finished {
-            self.delivery.parts.store.forget_run(CONSUMER, &self.me).await?;
-        }
-        if self.mode == Mode::ForReal && !whole.is_empty() {
-            self.forget_decided_batches(&whole).await?;
-        }
-        done.interrupted = self.stop.is_cancelled();
-        Ok(done)
-    }
-
-    /// Deletes what functions noted of batches whose notices have all come to an end: they are of these events, of which
-    /// everything is decided, and so old that no record of them comes any more.
-    async fn forget_decided_batches(&self, events: &BTreeSet<EventId>) -> Result<(), StoreError> {
-        let store = &self.delivery.parts.store;
-        let is_decided = |(event, facts): (&EventId, &EventFacts)| {
-            events.contains(event) && self.now.since(facts.span.through) >= FORGOTTEN
-        };
-        for noted in store.noted_batches(CONSUMER).await? {
-            if noted.facts.iter().all(is_decided) {
-                store.forget_noted_batch(&noted).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn event(&self, event: &Event, work: &mut Work<'_>) -> Result<(), ReconcileError> {
-        let store = &self.delivery.parts.store;
-        let mut people = store.registered(event, self.now);
-        loop {
-            let some = people.some(BATCH).await?;
-            if some.is_empty() || self.stop.is_cancelled() {
-                break;
-            }
-            work.batch(some).await?;
-        }
-        work.passed_over(people.unreadable());
-        for stamp_id in store.masters(&event.event_id).await?.ids() {
-            let mut holders = store.holding(event, stamp_id, self.now);
-            loop {
-                let some = holders.some(AT_A_TIME).await?;
-                if some.is_empty() || self.stop.is_cancelled() {
-                    break;
-                }
-                let waiting = store.waiting(&event.event_id, stamp_id, &some).await?;
-                work.batch(waiting).await?;
-            }
-            work.passed_over(holders.unreadable());
-        }
-        if self.mode == Mode::ForReal && work.is_whole() && !self.stop.is_cancelled() {
-            // Whatever an earlier run of this event had under way has come to an end now.
-            for run in self.others.iter().filter(|run| run.event_id == event.event_id) {
-                store.forget_run(CONSUMER, &run.id).await?;
-            }
-        }
-        Ok(())
     }
 }

@@ -189,7 +189,7 @@ impl Shard {
         while let Some(job) = self.lanes.next(|at| self.coverage.covers(at)) {
             let (delivery, stop) = (context.delivery.clone(), stop.clone());
             running.spawn(async move {
-                let outcome = delivery.deliver(&job.call, &stop).await;
+                let outcome = delivery.deliver(&job.pending, &stop).await;
                 Finished { job, outcome }
             });
         }

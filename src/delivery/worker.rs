@@ -257,7 +257,7 @@ async fn drain_while(delivery: Delivery, mut leading: watch::Receiver<Lead>, shu
         let leads = leading.borrow_and_update().leads();
         tokio::select! {
             () = shutdown.cancelled() => return,
-            () = delivery.parts.goes_on.notified() => {}
+            () = delivery.parts.resumed.notified() => {}
             changed = leading.wait_for(|lead| lead.leads() != leads) => if changed.is_err() { return },
             () = tokio::time::sleep(delivery.settings().hold_probe) => {}
         }

@@ -51,9 +51,9 @@ impl Store {
         self.mark(left.into_iter().fold(change, Change::remove)).await
     }
 
-    /// Parks a notice, on condition that the item exists, is unsent and is in the state `from` (`None` = not parked).
-    /// An item that can't be read is parked all the same. Sets `noticeState`, `noticeSince`, `noticeReason` and the
-    /// index keys, and where they are known `noticeTriedAt` (the first one stays) and `flexMessageError`.
+    /// Parks a notice, on condition that the item exists, is unsent (its `flexMessageSent` is anything but true, where it
+    /// can't be read) and is in the state `from` (`None` = not parked). Sets `noticeState`, `noticeSince`, `noticeReason`
+    /// and the index keys, and where they are known `noticeTriedAt` (the first one stays) and `flexMessageError`.
     pub async fn park(
         &self,
         notice: &NoticeId,

@@ -23,7 +23,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use stamp_rally::{
     cli::config::Settings,
-    delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Tally, Worker},
+    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings, Tally, Worker},
     dev::{
         engine::{Engine, Storage},
         line::{ChannelSettings, Memory, StandIn},
@@ -188,7 +188,7 @@ impl House {
             messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
             clock,
             settings,
-            patience: Patience { first_pause: Duration::from_millis(1), ..Patience::default() },
+            retry: RetrySettings { first_pause: Duration::from_millis(1), ..RetrySettings::default() },
         })
     }
 

@@ -1,4 +1,4 @@
-//! Some participants: look, say what is handed out, and see to it.
+//! Some participants: read them, note what is handed out, and send or park what was found.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::delivery::{
     Outcome, Tally,
-    handler::{Call, Path},
+    pending::{Path, PendingNotice},
     retry::stopped_during,
     worker::CONSUMER,
 };
@@ -25,24 +25,25 @@ use crate::store::{
 };
 
 use super::{
-    Counts, Reconciling,
     finding::{Finding, Forgotten, Found},
     horizon::RecordState,
+    run::Reconciling,
+    summary::Counts,
 };
 
 /// Participants that are read at once.
 const READS: usize = 16;
 
-/// When the process was paused, others may have taken over its share of the pushes: so long until it looks whether it
-/// has shown itself again.
-const BREATH: Duration = Duration::from_millis(200);
+/// When the process was paused, other workers may have taken over its share of the pushes: so long until it looks whether
+/// its lease is good again.
+const LEASE_CHECK: Duration = Duration::from_millis(200);
 
 /// The work on one event.
 pub(super) struct Work<'a> {
     run: &'a Reconciling<'a>,
     event: &'a Event,
     counts: Counts,
-    /// Participants of whom something was found: the second way to them brings nothing new.
+    /// Participants of whom something was found: the second index brings nothing new of them.
     dealt_with: HashSet<LineUserId>,
     /// Nothing that was handed out is unfinished.
     finished: bool,
@@ -63,12 +64,12 @@ impl<'a> Work<'a> {
         Self { run, event, counts: Counts::default(), dealt_with: HashSet::new(), finished: true }
     }
 
-    /// Whether everything that was handed out has come to an end.
+    /// Returns whether everything that was handed out has come to an end.
     pub fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Whether nothing is left that somebody may have tried, either.
+    /// Returns whether nothing is left that may have been sent, either.
     pub fn is_whole(&self) -> bool {
         self.finished && (self.counts.undecided, self.counts.unreadable) == (0, 0)
     }
@@ -82,20 +83,20 @@ impl<'a> Work<'a> {
         self.counts
     }
 
-    /// Looks at some participants, and does what is to be done for them.
+    /// Reads some participants, and does what is to be done for them.
     pub async fn batch(&mut self, users: Vec<LineUserId>) -> Result<(), StoreError> {
         let users: Vec<LineUserId> = users.into_iter().filter(|user| !self.dealt_with.contains(user)).collect();
         let found = self.look(users).await?;
         match self.run.mode {
-            Mode::DryRun => self.tell_of(&found),
-            Mode::ForReal => self.see_to(&found).await?,
+            Mode::DryRun => self.count(&found),
+            Mode::ForReal => self.hand_out(&found).await?,
         }
         self.dealt_with.extend(found.into_iter().map(|participant| participant.user));
-        (self.run.tell)(&self.event.event_id, &self.counts);
+        (self.run.report)(&self.event.event_id, &self.counts);
         Ok(())
     }
 
-    /// Reads participants; gives back those of whom there is something to do.
+    /// Reads participants, and returns those of whom there is something to do.
     async fn look(&mut self, users: Vec<LineUserId>) -> Result<Vec<Participant>, StoreError> {
         let (run, event_id) = (self.run, &self.event.event_id);
         let reads = stream::iter(users).map(|user| async move {
@@ -135,27 +136,28 @@ impl<'a> Work<'a> {
         Some(Participant { user, found, span, is_complete: facts.completed.is_some() })
     }
 
-    fn tell_of(&mut self, participants: &[Participant]) {
+    /// Counts what would be done.
+    fn count(&mut self, participants: &[Participant]) {
         for forgotten in participants.iter().flat_map(|participant| &participant.found.forgotten) {
             self.counts.tally.count(match forgotten.finding {
-                Finding::AheadOfStream | Finding::NeverTried => Outcome::Sent,
-                Finding::OfFormerProgram | Finding::PerhapsTried => Outcome::Parked(ParkedState::Unknown),
+                Finding::AheadOfStream | Finding::NeverSent => Outcome::Sent,
+                Finding::OfFormerProgram | Finding::MaybeSent => Outcome::Parked(ParkedState::Unknown),
             });
         }
     }
 
-    /// Says what is handed out, and then hands it out: participants at once, the notices of one in order.
-    async fn see_to(&mut self, participants: &[Participant]) -> Result<(), StoreError> {
+    /// Notes what is handed out, and then hands it out: participants side by side, the notices of one in order.
+    async fn hand_out(&mut self, participants: &[Participant]) -> Result<(), StoreError> {
         let run = self.run;
-        if let Some(span) = handed_out(participants) {
+        if let Some(span) = to_hand_out(participants) {
             let since = run.delivery.clock().now();
-            let said = Run { id: run.me.clone(), event_id: self.event.event_id.clone(), since };
-            run.delivery.parts.store.hand_out(CONSUMER, &said, span).await?;
+            let noted = Run { id: run.me.clone(), event_id: self.event.event_id.clone(), since };
+            run.delivery.parts.store.hand_out(CONSUMER, &noted, span).await?;
         }
-        let work = stream::iter(participants).map(|participant| run.see_to(self.event, participant));
+        let work = stream::iter(participants).map(|participant| run.finish(self.event, participant));
         let work = work.buffer_unordered(run.delivery.settings().concurrency.max(1));
         let mut all = Ok(());
-        // All are brought to their end: none is broken off because another one failed.
+        // All come to their end: none is broken off because another one failed.
         for done in work.collect::<Vec<_>>().await {
             match done {
                 Ok(tally) => {
@@ -169,22 +171,23 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The facts that are about to be handed out.
-fn handed_out(participants: &[Participant]) -> Option<FactSpan> {
-    let is_to_send = |forgotten: &Forgotten| matches!(forgotten.finding, Finding::AheadOfStream | Finding::NeverTried);
+/// Returns the span of the facts that are about to be handed out.
+fn to_hand_out(participants: &[Participant]) -> Option<FactSpan> {
+    let is_to_send = |forgotten: &Forgotten| matches!(forgotten.finding, Finding::AheadOfStream | Finding::NeverSent);
     let to_send = |participant: &&Participant| participant.found.forgotten.iter().any(is_to_send);
     participants.iter().filter(to_send).filter_map(|participant| participant.span).reduce(FactSpan::and)
 }
 
 impl Reconciling<'_> {
-    async fn see_to(&self, event: &Event, participant: &Participant) -> Result<Tally, StoreError> {
+    /// Sends or parks what was found of a participant.
+    async fn finish(&self, event: &Event, participant: &Participant) -> Result<Tally, StoreError> {
         let mut tally = Tally::default();
         for Forgotten { notice, finding, at } in &participant.found.forgotten {
             let outcome = match finding {
                 Finding::AheadOfStream => self.send_ahead(notice, *at).await,
-                Finding::NeverTried => self.send(notice).await,
-                Finding::OfFormerProgram => self.give_to_a_person(notice, "former_program").await?,
-                Finding::PerhapsTried => self.give_to_a_person(notice, "retry_key_expired").await?,
+                Finding::NeverSent => self.send(notice).await,
+                Finding::OfFormerProgram => self.park_unknown(notice, "former_program").await?,
+                Finding::MaybeSent => self.park_unknown(notice, "retry_key_expired").await?,
             };
             tally.count(outcome);
             if outcome == Outcome::Wait {
@@ -197,8 +200,8 @@ impl Reconciling<'_> {
         Ok(tally)
     }
 
-    /// A card that was completed by what was just sent: its record is in the stream now, but there need be nobody who
-    /// reads it.
+    /// Sends the message of a card that was completed by what was just sent: its record is in the stream now, but the
+    /// stream need not have a reader.
     async fn complete(&self, event: &Event, of: &Participant, tally: &mut Tally) -> Result<(), StoreError> {
         let facts = self.delivery.parts.store.facts(&event.event_id, &of.user).await?;
         let waits = |card: &&Completed| card.notice == (NoticeStatus::Waiting { tried_at: None });
@@ -213,32 +216,33 @@ impl Reconciling<'_> {
         Ok(())
     }
 
-    /// Sends a notice as a worker would, until nothing more is to be done, or we are stopped. Its keys are new to LINE,
+    /// Sends a notice as a worker would, until nothing more is to be done, or the run is stopped. Its keys are new to LINE,
     /// so they are good from now on.
     async fn send(&self, notice: &NoticeId) -> Outcome {
         let since = self.delivery.clock().now();
         self.push(notice, since, Path::Ordinary).await
     }
 
-    /// The same with a notice that another reader may be at, or have been at: with the key that it used, for as long as
+    /// Sends a notice that another reader may be working on, or have worked on: with the key that it used, for as long as
     /// LINE remembers that.
     async fn send_ahead(&self, notice: &NoticeId, at: Timestamp) -> Outcome {
         self.push(notice, at, Path::AheadOfStream).await
     }
 
     async fn push(&self, notice: &NoticeId, since: Timestamp, path: Path) -> Outcome {
-        let doubtful =
-            path == Path::AheadOfStream && self.grounds.doubts.cover(&notice.event_id, &notice.line_user_id, since);
-        let call = Call { notice: notice.clone(), since, doubtful, path, standing: self.standing.clone() };
+        let NoticeId { event_id, line_user_id, .. } = notice;
+        let maybe_sent = path == Path::AheadOfStream && self.grounds.maybe_sent.covers(event_id, line_user_id, since);
+        let pending = PendingNotice { notice: notice.clone(), since, maybe_sent, path, lease: self.lease.clone() };
         loop {
-            let outcome = self.delivery.deliver(&call, self.stop).await;
-            if outcome.is_final() || stopped_during(BREATH, self.stop).await {
+            let outcome = self.delivery.deliver(&pending, self.stop).await;
+            if outcome.is_final() || stopped_during(LEASE_CHECK, self.stop).await {
                 return outcome;
             }
         }
     }
 
-    async fn give_to_a_person(&self, notice: &NoticeId, reason: &str) -> Result<Outcome, StoreError> {
+    /// Parks a notice as unknown: an operator decides.
+    async fn park_unknown(&self, notice: &NoticeId, reason: &str) -> Result<Outcome, StoreError> {
         let (state, since) = (ParkedState::Unknown, self.delivery.clock().now());
         let parked = Parked { state, since, reason: Some(reason.to_owned()), tried_at: None, error: None };
         Ok(match self.delivery.parts.store.park(notice, None, &parked).await? {

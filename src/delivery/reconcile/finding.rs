@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::delivery::handler::RETRY_LIMIT;
+use crate::delivery::retry::RETRY_LIMIT;
 use crate::domain::{
     fact::{Fact, Facts},
     ids::{EventId, LineUserId},
@@ -13,45 +13,55 @@ use crate::domain::{
 use crate::store::progress::{By, HandedOut};
 
 use super::{
-    Left, Migrated,
     horizon::{Horizon, RecordState},
+    summary::Left,
 };
 
-/// Facts whose notices may have been tried.
+/// Facts whose notices may have been sent.
 #[derive(Debug, Clone, Default)]
-pub struct Doubts(Vec<HandedOut>);
+pub struct MaybeSent(Vec<HandedOut>);
 
-impl Doubts {
-    /// Out of what may have been handed out and not finished. What another run of `reconcile` has under way is in no
-    /// doubt while LINE remembers its keys: the same push again is one message.
+impl MaybeSent {
+    /// Takes what may have been handed out and not finished. What another run of `reconcile` has under way isn't among it
+    /// while LINE remembers its keys: the same push again is one message.
     #[must_use]
     pub fn of(handed_out: Vec<HandedOut>, now: Timestamp) -> Self {
-        let is_in_doubt = |out: &HandedOut| match &out.by {
+        let is_uncertain = |out: &HandedOut| match &out.by {
             By::Run(run) => now.since(run.since) > RETRY_LIMIT,
             By::Function { .. } | By::Stream => true,
         };
-        Self(handed_out.into_iter().filter(is_in_doubt).collect())
+        Self(handed_out.into_iter().filter(is_uncertain).collect())
     }
 
-    /// Whether a participant's fact of this event and time is among them.
+    /// Returns whether a participant's fact of this event and time is among them.
     #[must_use]
-    pub fn cover(&self, event_id: &EventId, participant: &LineUserId, at: Timestamp) -> bool {
+    pub fn covers(&self, event_id: &EventId, participant: &LineUserId, at: Timestamp) -> bool {
         self.0.iter().any(|out| out.covers(event_id, participant, at))
     }
+}
+
+/// What is known of the notices of stamps that name no request: another program has written them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Migrated {
+    /// It may have sent them.
+    #[default]
+    MaybeSent,
+    /// It certainly sent none: they are sent.
+    Unsent,
 }
 
 /// What is known of a notice that no record brings any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
-    /// LINE may have it, or a reader of a former stream (or of this one, if clocks differ) may just be at it: it is so
+    /// LINE may have it, or a reader of a former stream (or of this one, if clocks differ) may be working on it: it is so
     /// young that the same push again is one message.
     AheadOfStream,
     /// Another program has written it, which may have sent it.
     OfFormerProgram,
     /// LINE may have it, and has forgotten the key.
-    PerhapsTried,
+    MaybeSent,
     /// LINE certainly doesn't have it.
-    NeverTried,
+    NeverSent,
 }
 
 /// A notice that no record brings any more.
@@ -70,7 +80,7 @@ pub struct Forgotten {
 pub struct Found {
     /// In the order of their facts.
     pub forgotten: Vec<Forgotten>,
-    /// How many are in doubt, and may just be worked on: it can't be told yet what becomes of them.
+    /// How many were maybe sent, and may be worked on just now: they can't be decided yet.
     pub undecided: usize,
     /// Those that the stream's readers may still bring.
     pub left: Option<Left>,
@@ -81,14 +91,14 @@ pub struct Found {
 pub struct Grounds {
     /// What the stream can still bring.
     pub horizon: Horizon,
-    /// What may have been tried.
-    pub doubts: Doubts,
+    /// What may have been sent.
+    pub maybe_sent: MaybeSent,
     /// What is known of another program's notices.
     pub migrated: Migrated,
 }
 
 impl Grounds {
-    /// Looks through a participant's facts.
+    /// Returns what a participant's facts say.
     #[must_use]
     pub fn find_among(&self, facts: &Facts) -> Found {
         let mut found = Found::default();
@@ -98,9 +108,8 @@ impl Grounds {
                 found.left = Some(Left::one(until).and(found.left));
                 continue;
             }
-            let is_tried = tried_at.is_some() || self.doubts.cover(fact.event_id(), fact.line_user_id(), fact.at());
-            match self.finding(&fact, is_tried) {
-                Finding::PerhapsTried if !is_record_gone(&key, facts, &self.horizon) => found.undecided += 1,
+            match self.finding(&fact, *tried_at) {
+                Finding::MaybeSent if !is_record_gone(&key, facts, &self.horizon) => found.undecided += 1,
                 finding => {
                     found.forgotten.push(Forgotten { notice: notice_of(&fact, key), at: fact.at(), finding });
                 }
@@ -109,15 +118,16 @@ impl Grounds {
         found
     }
 
-    fn finding(&self, fact: &Fact, is_tried: bool) -> Finding {
+    /// `maybe_sent_at`: as the fact's item says.
+    fn finding(&self, fact: &Fact, maybe_sent_at: Option<Timestamp>) -> Finding {
         if self.migrated == Migrated::MaybeSent && is_of_former_program(fact) {
             Finding::OfFormerProgram
         } else if !self.horizon.is_gone(fact.at()) {
             Finding::AheadOfStream
-        } else if is_tried {
-            Finding::PerhapsTried
+        } else if maybe_sent_at.is_some() || self.maybe_sent.covers(fact.event_id(), fact.line_user_id(), fact.at()) {
+            Finding::MaybeSent
         } else {
-            Finding::NeverTried
+            Finding::NeverSent
         }
     }
 }
@@ -128,8 +138,8 @@ fn is_of_former_program(fact: &Fact) -> bool {
     matches!(fact, Fact::UserStamp(stamp) if stamp.request_id.is_none())
 }
 
-/// Whether the record of a fact that is older than the horizon is certainly no longer in the stream. A completed card
-/// tells the time of its last stamp, and is written when the notice of a stamp is worked on: before that is finished.
+/// Returns whether the record of a fact that is older than the horizon is certainly no longer in the stream. A completed
+/// card has the time of its last stamp, and is written when the notice of a stamp is worked on: before that is finished.
 /// (It does no harm to send one that may still come: the same push again is one message.)
 fn is_record_gone(key: &NoticeKey, facts: &Facts, horizon: &Horizon) -> bool {
     *key != NoticeKey::Completed

@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use crate::delivery::handler::RETRY_LIMIT;
+use crate::delivery::retry::RETRY_LIMIT;
 use crate::domain::time::Timestamp;
 use crate::store::{progress::Board, table::TableStream};
 

@@ -1,5 +1,5 @@
-//! A run takes a share of `delivery.pushes_per_second` as one more worker: it shows the others that it is there, and
-//! looks who else is.
+//! A run takes a share of `delivery.pushes_per_second` as one more worker: it shows the workers that it is there, and sees
+//! which others are.
 
 use std::{collections::BTreeSet, convert::Infallible, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::store::{
     progress::{Consumers, Errand, WorkerId},
 };
 
-use super::ReconcileError;
+use super::run::ReconcileError;
 
 /// The second that the limit of pushes speaks of: others may have used it up.
 const SECOND: Duration = Duration::from_secs(1);
@@ -25,14 +25,14 @@ pub(super) struct Presence {
     me: WorkerId,
     times: Times,
     leases: Leases,
-    /// None: the table has no stream and never had one that was read, so there is no other that pushes.
+    /// None: the table has no stream and never had one that was read, so no other worker pushes.
     consumers: Option<Consumers>,
-    standing: Standing,
+    lease: Standing,
 }
 
 impl Presence {
-    /// Shows that it is there, and takes its share: at once if it is alone, else when everybody has seen it and given
-    /// it up.
+    /// Shows that it is there, and takes its share: at once if it is alone, else when all others have seen it and given
+    /// theirs up.
     pub async fn enter(delivery: &Delivery, me: &WorkerId) -> Result<Self, ReconcileError> {
         let (rate, times) = (delivery.settings().pushes_per_second, Times::of(delivery.settings().lease));
         let arn = match delivery.parts.store.stream_arn().await? {
@@ -46,13 +46,13 @@ impl Presence {
             times,
             leases: Leases::new(me.clone(), times),
             consumers: arn.map(|arn| delivery.parts.store.consumers(CONSUMER, &arn)),
-            standing: Standing::always(),
+            lease: Standing::always(),
         };
         if presence.consumers.is_none() {
             delivery.set_share(rate, Duration::ZERO);
             return Ok(presence);
         }
-        presence.standing = Standing::until(Duration::ZERO);
+        presence.lease = Standing::until(Duration::ZERO);
         let plan = presence.show().await?;
         let (share, others) = (plan.share_of(rate), plan.place.1.saturating_sub(1));
         if share == 0 {
@@ -64,12 +64,12 @@ impl Presence {
         Ok(presence)
     }
 
-    /// Until when it may push; good as long as it shows that it is there.
-    pub fn standing(&self) -> Standing {
-        self.standing.clone()
+    /// Returns the lease of its pushes; good as long as it shows that it is there.
+    pub fn lease(&self) -> Standing {
+        self.lease.clone()
     }
 
-    /// Does the work, and shows all the while that somebody does; then no longer.
+    /// Does the work, and shows that it is there for as long as that takes.
     pub async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
         let done = tokio::select! {
             done = work => done,
@@ -85,7 +85,7 @@ impl Presence {
             match self.show().await {
                 Ok(plan) => self.delivery.set_share(plan.share_of(self.delivery.settings().pushes_per_second), SECOND),
                 Err(error) => {
-                    // The others forget us after some time; our standing ends before that.
+                    // The others forget this worker after some time; its lease ends before that.
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(error, "the workers' progress can't be read or written now");
                 }
@@ -98,7 +98,7 @@ impl Presence {
         let asked = self.delivery.clock().uptime();
         consumers.stand_by(&self.me, Errand::Push).await?;
         let board = consumers.board().await?;
-        self.standing.extend(asked + self.times.silence);
+        self.lease.extend(asked + self.times.silence);
         let (now, most) = (self.delivery.clock().uptime(), self.delivery.settings().pushes_per_second as usize);
         self.leases.observe(&board, now);
         Ok(self.leases.plan(&board, &BTreeSet::new(), most, now))
@@ -106,7 +106,7 @@ impl Presence {
 
     async fn leave(&self) {
         if let Some(consumers) = &self.consumers {
-            // Whoever misses it finds out by its silence.
+            // The others find out by its silence, if this fails.
             let _gone = consumers.forget_worker(&self.me).await;
         }
     }

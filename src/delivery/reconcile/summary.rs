@@ -3,7 +3,7 @@
 use crate::delivery::Tally;
 use crate::domain::{ids::EventId, time::Timestamp};
 
-use super::Readers;
+use super::horizon::Readers;
 
 /// What became of one event's notices, or would become.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Counts {
     pub tally: Tally,
     /// Notices that the stream's readers may still bring.
     pub left: Option<Left>,
-    /// Notices that were perhaps tried and may just be worked on (messages for full cards): a day later it can be told.
+    /// Notices that were maybe sent, and may be worked on just now (messages for full cards): decided a day later.
     pub undecided: usize,
     /// Participants of whom something can't be read, and entries of the indexes that name no participant: nothing is done
     /// about them. The log names the items.
@@ -22,7 +22,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All of another one too.
+    /// Adds those of another event or batch.
     pub fn add(&mut self, other: &Self) {
         self.participants += other.participants;
         self.tally.add(&other.tally);
@@ -37,7 +37,7 @@ impl Counts {
 pub struct Reconciled {
     /// Each event that it came to, by start.
     pub events: Vec<(EventId, Counts)>,
-    /// Who may still bring what was left; `None`: the table has no stream.
+    /// The readers that may still bring what was left; `None`: the table has no stream.
     pub readers: Option<Readers>,
     /// Events that can't be read, and so weren't looked at.
     pub unreadable_events: usize,
@@ -57,13 +57,13 @@ pub struct Left {
 }
 
 impl Left {
-    /// One that is left until then.
+    /// Returns one that is left until then.
     #[must_use]
     pub fn one(until: Timestamp) -> Self {
         Self { notices: 1, first: until, last: until }
     }
 
-    /// With others.
+    /// Adds others.
     #[must_use]
     pub fn and(self, others: Option<Self>) -> Self {
         others.map_or(self, |others| Self {

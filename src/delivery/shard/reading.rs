@@ -9,7 +9,7 @@ use crate::domain::{counts::Tick, time::Timestamp};
 use crate::store::stream::{Change, Iterator, Record, RecordsPage, ShardId, Start, StreamError};
 
 use super::{Context, Goal, ROOM, Shard};
-use crate::delivery::{called::Called, handler::Call, lanes::Job, window::Window, worker::StreamState};
+use crate::delivery::{called::Called, lanes::Job, pending::PendingNotice, window::Window, worker::StreamState};
 
 /// Records a page (the stream's own limit, and 1 MB).
 const PAGE: u16 = 1000;
@@ -222,9 +222,9 @@ impl Shard {
             self.window.counts(ticket, tick);
         }
         let Some(Called { notice, at, since, path }) = called else { return self.window.finish(ticket) };
-        let doubtful = self.coverage.is_doubtful(at);
-        let call = Call { notice, since, doubtful, path, standing: self.standing.clone() };
-        self.lanes.push(Job { ticket, at, call });
+        let maybe_sent = self.coverage.is_doubtful(at);
+        let pending = PendingNotice { notice, since, maybe_sent, path, lease: self.standing.clone() };
+        self.lanes.push(Job { ticket, at, pending });
     }
 }
 

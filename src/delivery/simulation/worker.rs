@@ -15,9 +15,10 @@ use super::{Held, LEASE, SimWorker, World, wall};
 use crate::delivery::{
     Outcome,
     coverage::Coverage,
-    handler::{Call, Path, Standing},
+    handler::Standing,
     lanes::{Finished, Job, Lanes},
     lease::{Leases, Times},
+    pending::{Path, PendingNotice},
     shards::Discovery,
     window::Window,
 };
@@ -123,10 +124,10 @@ impl SimWorker {
                 line_user_id: format!("U{:032x}", record.person).parse().unwrap(),
                 key: NoticeKey::Stamp(record.n.to_string().parse().unwrap()),
             };
-            let doubtful = held.coverage.is_doubtful(record.at);
-            let standing = held.standing.clone();
-            let call = Call { notice, since: record.at, doubtful, path: Path::Ordinary, standing };
-            held.lanes.push(Job { ticket, at: record.at, call });
+            let maybe_sent = held.coverage.is_doubtful(record.at);
+            let lease = held.standing.clone();
+            let pending = PendingNotice { notice, since: record.at, maybe_sent, path: Path::Ordinary, lease };
+            held.lanes.push(Job { ticket, at: record.at, pending });
         }
         held.read = to;
         if to == shard.records.len() {
@@ -148,7 +149,7 @@ impl SimWorker {
         let (person, n) = named(&job);
         assert!(n <= world.pushed[person], "in order: {n} of {person} came before {}", world.pushed[person]);
         if n < world.pushed[person] && n >= world.marked[person] {
-            assert!(job.call.doubtful, "what another one has pushed without a mark is known to be doubtful");
+            assert!(job.pending.maybe_sent, "what another one has pushed without a mark is known to be doubtful");
         }
         world.pushed[person] = world.pushed[person].max(n + 1);
         held.running.push(job);
@@ -213,7 +214,7 @@ impl SimWorker {
 }
 
 fn named(job: &Job) -> (usize, usize) {
-    let person = usize::from_str_radix(&job.call.notice.line_user_id.as_str()[1..], 16).unwrap();
-    let NoticeKey::Stamp(n) = &job.call.notice.key else { unreachable!() };
+    let person = usize::from_str_radix(&job.pending.notice.line_user_id.as_str()[1..], 16).unwrap();
+    let NoticeKey::Stamp(n) = &job.pending.notice.key else { unreachable!() };
     (person, n.as_str().parse().unwrap())
 }

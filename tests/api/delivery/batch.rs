@@ -83,7 +83,7 @@ async fn a_batch_is_delivered_in_order_and_handed_over_again_sends_nothing_again
 #[tokio::test]
 async fn the_first_record_that_is_not_finished_is_told_and_what_came_after_it_is_not_sent_again() {
     let mut house = House::open("the_first_record_that_is_not_finished").await;
-    house.patience.ordinary = HOUR;
+    house.retry.ordinary_deadline = HOUR;
     let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
     hanako.acquires("001").await;
     taro.acquires("002").await;
@@ -112,7 +112,7 @@ async fn the_first_record_that_is_not_finished_is_told_and_what_came_after_it_is
 #[tokio::test]
 async fn when_time_runs_short_who_has_waited_is_parked_so_that_the_shard_goes_on() {
     let mut house = House::open("when_time_runs_short").await;
-    house.patience.ordinary = Duration::from_secs(3);
+    house.retry.ordinary_deadline = Duration::from_secs(3);
     house.pushes_fail(json!({ "kind": "status", "code": 500 })).await;
     let hanako = house.somebody("Hanako");
     hanako.acquires("001").await;
@@ -234,7 +234,7 @@ async fn a_drain_that_runs_out_of_time_reports_what_it_sent() {
 #[tokio::test]
 async fn a_participant_of_whom_a_fact_cannot_be_read_holds_up_no_batch_and_gets_everything_when_it_is_mended() {
     let mut house = House::open("a_participant_of_whom_a_fact").await;
-    house.patience.ordinary = HOUR;
+    house.retry.ordinary_deadline = HOUR;
     for n in 3..=20 {
         house.put_stamp(EVENT, &format!("{n:03}"), n, message("{{stamp.name}}")).await;
     }

@@ -14,7 +14,7 @@ use std::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use stamp_rally::{
-    delivery::{Delivery, DeliveryParts, DeliverySettings, Patience, Worker},
+    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings, Worker},
     dev::{
         engine::{Engine, Storage},
         line::{ChannelSettings, Memory, StandIn},
@@ -76,7 +76,7 @@ pub struct House {
     pub clients: Clients,
     pub clock: Arc<HandClock>,
     pub settings: DeliverySettings,
-    pub patience: Patience,
+    pub retry: RetrySettings,
     control: reqwest::Client,
     workers: AtomicU32,
     _engine: Engine,
@@ -112,12 +112,12 @@ impl House {
                 runs_since: OnceLock::new(),
             }),
             settings: DeliverySettings { pushes_per_second: 1000, ..crate::house::defaults().delivery },
-            patience: Patience {
+            retry: RetrySettings {
                 first_pause: Duration::from_millis(1),
                 longest_pause: Duration::from_millis(1),
-                ordinary: Duration::from_millis(300),
-                held: Duration::from_millis(100),
-                chance: Arc::new(|| 1.0),
+                ordinary_deadline: Duration::from_millis(300),
+                held_deadline: Duration::from_millis(100),
+                jitter: Arc::new(|| 1.0),
             },
             control: reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap(),
             workers: AtomicU32::new(0),
@@ -182,7 +182,7 @@ impl House {
             messengers: HashMap::from(["main", "other"].map(messenger)),
             clock: clock.clone(),
             settings: self.settings.clone(),
-            patience: self.patience.clone(),
+            retry: self.retry.clone(),
         })
     }
 

@@ -94,7 +94,7 @@ async fn what_only_a_proxy_answered_for_a_day_is_unknown() {
 /// The channel waits, for as long as it was asked to, and is neither paused nor tried meanwhile.
 async fn waits(story: &'static str, retry_after: &str, seconds: u64) {
     let mut house = House::open(story).await;
-    house.patience.longest_pause = Duration::from_secs(10);
+    house.retry.longest_pause = Duration::from_secs(10);
     let headers = json!({ "retry-after": retry_after });
     let rule =
         json!({ "kind": "status", "code": 429, "body": {"message": "Too many"}, "headers": headers, "times": 1 });
@@ -145,8 +145,8 @@ async fn a_retry_after_of_nothing_or_of_nonsense_changes_nothing() {
 async fn a_wait_that_the_shard_can_bear_is_waited_for_on_the_ordinary_path() {
     let mut house = House::open("a_wait_that_the_shard_can_bear").await;
     house.clock.let_run();
-    house.patience.ordinary = Duration::from_secs(30);
-    house.patience.longest_pause = Duration::from_secs(10);
+    house.retry.ordinary_deadline = Duration::from_secs(30);
+    house.retry.longest_pause = Duration::from_secs(10);
     let headers = json!({ "retry-after": "1" });
     house.pushes_fail(json!({ "kind": "proxy", "code": 503, "headers": headers, "times": 1 })).await;
     let hanako = house.somebody("Hanako");

@@ -38,7 +38,7 @@ async fn a_push_whose_answer_got_lost_is_one_message() {
 #[tokio::test]
 async fn a_worker_that_dies_between_push_and_mark_leaves_one_message_and_the_next_one_marks_it() {
     let mut house = House::open("a_worker_that_dies_between_push_and_mark").await;
-    house.patience.ordinary = Duration::from_mins(1);
+    house.retry.ordinary_deadline = Duration::from_mins(1);
     house.pushes_fail(json!({ "kind": "timeout_after_accept", "times": 1 })).await;
     let hanako = house.somebody("Hanako");
     hanako.acquires("001").await;
@@ -119,7 +119,7 @@ async fn a_mark_that_the_store_throttles_is_repeated_without_another_push() {
 #[tokio::test]
 async fn nothing_is_tried_again_when_its_key_is_about_to_be_forgotten() {
     let mut house = House::open("nothing_is_tried_again").await;
-    house.patience.ordinary = Duration::ZERO;
+    house.retry.ordinary_deadline = Duration::ZERO;
     house.pushes_fail(json!({ "kind": "status_after_accept", "code": 500 })).await;
     let hanako = house.somebody("Hanako");
     hanako.acquires("001").await;
@@ -137,7 +137,7 @@ async fn nothing_is_tried_again_when_its_key_is_about_to_be_forgotten() {
 #[tokio::test]
 async fn what_a_worker_may_have_sent_before_it_died_a_day_ago_is_unknown_and_what_it_did_not_see_is_sent() {
     let mut house = House::open("what_a_worker_may_have_sent").await;
-    house.patience.ordinary = Duration::from_mins(1);
+    house.retry.ordinary_deadline = Duration::from_mins(1);
     house.pushes_fail(json!({ "kind": "timeout_after_accept", "times": 1 })).await;
     let hanako = house.somebody("Hanako");
     hanako.acquires("001").await;

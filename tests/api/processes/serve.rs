@@ -175,8 +175,8 @@ async fn a_consumer_tells_operators_how_it_is() {
     });
     let said = said.await;
     for told in [
-        "# HELP stamp_rally_channel_held 1: this process can't send",
-        "stamp_rally_channel_held{channel=\"main\"} 0",
+        "# HELP stamp_rally_channel_paused 1: this process can't send",
+        "stamp_rally_channel_paused{channel=\"main\"} 0",
         "stamp_rally_line_quota_left{channel=\"main\"} ",
         "stamp_rally_worker_round_timestamp_seconds ",
     ] {

@@ -59,13 +59,13 @@ fn findings(facts: impl IntoIterator<Item = Fact>, handed_out: Vec<HandedOut>) -
 fn found(facts: impl IntoIterator<Item = Fact>, handed_out: Vec<HandedOut>, began: i64, migrated: Migrated) -> String {
     let stream = TableStream { arn: "arn".to_owned(), began: Some(hour(began)) };
     let horizon = Horizon::of(Some(&stream), Readers::Workers, hour(30));
-    let grounds = Grounds { horizon, doubts: Doubts::of(handed_out, hour(30)), migrated };
+    let grounds = Grounds { horizon, maybe_sent: MaybeSent::of(handed_out, hour(30)), migrated };
     let found = grounds.find_among(&facts.into_iter().collect());
     let one = |forgotten: &Forgotten| match forgotten.finding {
         Finding::AheadOfStream => "ahead ",
         Finding::OfFormerProgram => "former ",
-        Finding::NeverTried => "never ",
-        Finding::PerhapsTried => "perhaps ",
+        Finding::NeverSent => "never ",
+        Finding::MaybeSent => "perhaps ",
     };
     let findings: String = found.forgotten.iter().map(one).collect();
     let left = found.left.map(|left| format!("left {} until {}..{} ", left.notices, left.first, left.last));
@@ -82,7 +82,7 @@ fn by_a_run(event: &str, since: i64) -> Vec<HandedOut> {
 }
 
 #[test]
-fn what_nobody_has_handed_out_was_never_tried() {
+fn what_was_not_handed_out_was_never_sent() {
     assert_eq!(findings([stamp("001", 1, waiting())], vec![]), "never ");
     assert_eq!(findings([stamp("001", 1, waiting())], by_the_stream(span(2, 9))), "never ");
 }
@@ -95,7 +95,7 @@ fn what_was_handed_out_and_not_finished_may_have_been_accepted() {
 }
 
 #[test]
-fn what_was_tried_without_a_clear_answer_may_have_been_accepted() {
+fn what_was_attempted_without_a_clear_answer_is_maybe_sent() {
     let tried = NoticeStatus::Waiting { tried_at: Some(hour(29)) };
     assert_eq!(findings([stamp("001", 1, tried)], vec![]), "perhaps ");
 }
@@ -135,7 +135,7 @@ fn a_stamp_that_names_no_request_is_another_programs_and_may_be_sent() {
 }
 
 #[test]
-fn what_a_run_of_this_event_had_under_way_is_in_doubt_when_line_has_forgotten_the_keys() {
+fn what_a_run_of_this_event_had_under_way_is_maybe_sent_when_line_has_forgotten_the_keys() {
     assert_eq!(findings([stamp("001", 1, waiting())], by_a_run("rally", 8)), "never ");
     assert_eq!(findings([stamp("001", 1, waiting())], by_a_run("rally", 6)), "perhaps ");
     assert_eq!(findings([stamp("001", 1, waiting())], by_a_run("another", 6)), "never ");

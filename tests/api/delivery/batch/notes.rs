@@ -34,7 +34,7 @@ async fn a_note_whose_end_could_not_be_written_goes_by_the_next_batch_or_the_dra
 #[tokio::test]
 async fn what_is_left_of_a_batch_stays_noted_until_the_next_one_notes_it() {
     let mut house = House::open("what_is_left_of_a_batch_stays_noted").await;
-    house.patience.ordinary = HOUR;
+    house.retry.ordinary_deadline = HOUR;
     let (stream, delivery) = (house.store.stream_arn().await.unwrap().unwrap(), house.delivery());
     let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
     hanako.acquires("001").await;

@@ -10,7 +10,7 @@ use std::{collections::VecDeque, num::NonZeroU32, time::Duration};
 const SECOND: Duration = Duration::from_secs(1);
 
 /// After a pause, the pushes of this time may be made at once. Notices come in batches, one for each read of the stream
-/// (`delivery.poll_interval_ms`): whoever waited for the read shall not wait again for a place in an even row.
+/// (`delivery.poll_interval_ms`): what waited for the read need not wait again for a place in an even row.
 const AT_ONCE: Duration = Duration::from_millis(250);
 
 /// So many pushes in a stretch of time, and never more in any as long.
@@ -77,7 +77,7 @@ pub enum Turn {
 /// The pushes of one worker on one channel: in no stretch of time more than its share; evenly spaced where many wait, a batch
 /// after a pause at once.
 #[derive(Debug, Clone, Default)]
-pub struct Pace {
+pub struct RateLimit {
     share: Share,
     raised: Option<(Duration, Share)>,
     next: Duration,
@@ -85,7 +85,7 @@ pub struct Pace {
     last: VecDeque<Duration>,
 }
 
-impl Pace {
+impl RateLimit {
     /// Changes the share. A larger one counts `after` this long (at least the second in which others may still have
     /// made their pushes), a smaller one at once.
     pub fn set_share(&mut self, share: impl Into<Share>, now: Duration, after: Duration) {
@@ -150,10 +150,10 @@ mod tests {
     }
 
     /// Pushes as fast as it may until `end`, waking up late by `late`.
-    fn run(pace: &mut Pace, from: Duration, end: Duration, late: &mut dyn FnMut() -> Duration) -> Vec<Duration> {
+    fn run(limit: &mut RateLimit, from: Duration, end: Duration, late: &mut dyn FnMut() -> Duration) -> Vec<Duration> {
         let (mut now, mut pushes) = (from, Vec::new());
         while now < end {
-            match pace.at(now) {
+            match limit.at(now) {
                 Turn::Go => pushes.push(now),
                 Turn::Wait(time) => now += time + late(),
             }
@@ -163,19 +163,19 @@ mod tests {
 
     #[test]
     fn a_channel_of_twenty_a_second_gets_twenty_evenly() {
-        let mut pace = Pace::default();
-        pace.set_share(20, Duration::ZERO, Duration::ZERO);
-        let pushes = run(&mut pace, Duration::ZERO, Duration::from_secs(5), &mut || Duration::ZERO);
+        let mut limit = RateLimit::default();
+        limit.set_share(20, Duration::ZERO, Duration::ZERO);
+        let pushes = run(&mut limit, Duration::ZERO, Duration::from_secs(5), &mut || Duration::ZERO);
         assert_eq!(pushes.len(), 100);
         assert!(pushes.windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(50)));
     }
 
     #[test]
     fn a_batch_after_a_pause_goes_out_at_once_and_the_next_ones_evenly() {
-        let mut pace = Pace::default();
-        pace.set_share(100, Duration::ZERO, Duration::ZERO);
+        let mut limit = RateLimit::default();
+        limit.set_share(100, Duration::ZERO, Duration::ZERO);
         let (begin, end) = (Duration::from_secs(10), Duration::from_secs(11));
-        let pushes = run(&mut pace, begin, end, &mut || Duration::ZERO);
+        let pushes = run(&mut limit, begin, end, &mut || Duration::ZERO);
         assert!(pushes[..25].iter().all(|push| *push == begin));
         assert!(pushes[26..].windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(10)));
         assert_eq!(pushes.len(), 100, "and the second's limit stands");
@@ -190,11 +190,11 @@ mod tests {
 
     #[test]
     fn a_worker_without_a_share_waits_and_goes_on_when_it_gets_one() {
-        let mut pace = Pace::default();
-        assert_eq!(pace.at(Duration::ZERO), Turn::Wait(SECOND));
-        pace.set_share(2, SECOND, SECOND);
-        assert_eq!(pace.at(SECOND), Turn::Wait(SECOND));
-        assert_eq!(pace.at(2 * SECOND), Turn::Go);
+        let mut limit = RateLimit::default();
+        assert_eq!(limit.at(Duration::ZERO), Turn::Wait(SECOND));
+        limit.set_share(2, SECOND, SECOND);
+        assert_eq!(limit.at(SECOND), Turn::Wait(SECOND));
+        assert_eq!(limit.at(2 * SECOND), Turn::Go);
     }
 
     #[test]
@@ -205,10 +205,10 @@ mod tests {
         assert_eq!(share(5, 5), Share::from(1));
         assert_eq!(share(2, 5), Share { pushes: 1, time: Duration::from_millis(2500) });
         assert_eq!(share(3, 10).time, Duration::from_nanos(3_333_333_334));
-        let mut pace = Pace::default();
+        let mut limit = RateLimit::default();
         let share = share(2, 5);
-        pace.set_share(share, Duration::ZERO, share.first_wait(0.0));
-        let pushes = run(&mut pace, Duration::ZERO, Duration::from_secs(11), &mut || Duration::ZERO);
+        limit.set_share(share, Duration::ZERO, share.first_wait(0.0));
+        let pushes = run(&mut limit, Duration::ZERO, Duration::from_secs(11), &mut || Duration::ZERO);
         assert_eq!(pushes, [2500, 5000, 7500, 10_000].map(Duration::from_millis));
     }
 
@@ -224,10 +224,10 @@ mod tests {
             let (share, mut late) = (Share::among(rate, instances), late.into_iter().cycle());
             let mut all = Vec::new();
             for _ in 0..instances.get() {
-                let mut pace = Pace::default();
-                pace.set_share(share, Duration::ZERO, share.first_wait(0.0));
+                let mut limit = RateLimit::default();
+                limit.set_share(share, Duration::ZERO, share.first_wait(0.0));
                 let mut late = || Duration::from_millis(late.next().unwrap());
-                all.extend(run(&mut pace, Duration::ZERO, share.time * 6, &mut late));
+                all.extend(run(&mut limit, Duration::ZERO, share.time * 6, &mut late));
             }
             let most = f64::from(rate) * share.time.as_secs_f64();
             for begin in &all {
@@ -243,12 +243,12 @@ mod tests {
             gaps in prop::collection::vec(0u64..1500, 1..20),
             late in prop::collection::vec(0u64..400, 1..20),
         ) {
-            let mut pace = Pace::default();
-            pace.set_share(share, Duration::ZERO, Duration::ZERO);
+            let mut limit = RateLimit::default();
+            limit.set_share(share, Duration::ZERO, Duration::ZERO);
             let (mut pushes, mut from, mut late) = (Vec::new(), Duration::ZERO, late.into_iter().cycle());
             for gap in gaps {
                 let end = from + Duration::from_millis(gap);
-                pushes.extend(run(&mut pace, from, end, &mut || Duration::from_millis(late.next().unwrap())));
+                pushes.extend(run(&mut limit, from, end, &mut || Duration::from_millis(late.next().unwrap())));
                 from = pushes.last().copied().unwrap_or_default().max(end) + Duration::from_millis(gap / 2);
             }
             prop_assert!(most_in_a_second(&pushes) <= share as usize);
@@ -258,10 +258,10 @@ mod tests {
         #[test]
         fn two_workers_together_never_exceed_the_rate(rate in 2u32..50, sees_at in 0u64..900, leaves_at in 3000u64..5000) {
             let at = Duration::from_millis;
-            let (mut first, mut second) = (Pace::default(), Pace::default());
+            let (mut first, mut second) = (RateLimit::default(), RateLimit::default());
             first.set_share(rate, Duration::ZERO, Duration::ZERO);
             // The newcomer arrives at 1000; the first sees it up to a renewal (900 ms) later; the newcomer waits that long
-            // and the second in which the first may still have pushed at its old pace.
+            // and the second in which the first may still have pushed at its old rate.
             let mut pushes = run(&mut first, Duration::ZERO, at(1000 + sees_at), &mut || Duration::ZERO);
             first.set_share(share(rate, 0, 2), at(1000 + sees_at), SECOND);
             second.set_share(share(rate, 1, 2), at(1000), at(900) + SECOND);
