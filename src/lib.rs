@@ -1,31 +1,35 @@
 //! The backend of a stamp rally inside LINE.
 //!
 //! Data goes round once and never turns back: a request becomes a fact, the fact a record of the
-//! table's stream, the record a message, the message a mark on the fact.
+//! table's stream, the record a job of each effect that it concerns (a message, a count), the message a mark on the fact.
 //!
 //! ```text
-//!  LIFF page, LINE webhook, organiser                         participant in LINE
+//!  LIFF page, LINE webhook, organiser                        participant in LINE
 //!         │ request                                                  ▲ message
 //!         ▼                                                          │
-//!       http ──▶ domain: decide ──▶ store: put the fact            line::push
+//!       http ──▶ domain: decide ──▶ store: put the fact         effects: delivery, counts
 //!                   ▲                     │                          ▲
-//!                 fold                    ▼                          │
-//!                   └──── facts ◀──── table ──── stream ──▶ delivery ┘
+//!                 fold                    ▼                          │ one job per record
+//!                   └──── facts ◀──── table ──── stream ──▶ consumer ┘
 //!                                         ▲                    │
 //!                                         └──── mark ◀─────────┘
 //! ```
 //!
 //! | room | holds | may use |
 //! | --- | --- | --- |
-//! | [`domain`] | what a rally is: pure, no I/O, no async | nobody |
-//! | [`store`] | the one table, its stream, the consumer's progress | `domain` |
+//! | [`domain`] | what a rally is: pure, no I/O, no async | nothing |
+//! | [`store`] | the two tables, the stream, the consumer's progress | `domain` |
 //! | [`mod@line`] | the LINE platform: tokens, messages, webhooks, Flex | `domain` |
+//! | [`consumer`] | following the stream: leases, ordered lanes, checkpoints; knows no effect | `domain`, `store` |
+//! | [`counts`] | the effect that counts | `domain`, `store`, `consumer` |
+//! | [`delivery`] | the effect that brings notices to LINE | `domain`, `store`, `line`, `consumer` |
 //! | [`http`] | requests in | `domain`, `store`, `line` |
-//! | [`delivery`] | messages out | `domain`, `store`, `line` |
 //! | [`cli`] | puts everything together, one file a command | all |
-//! | `dev` | embedded engine, stand-in LINE, demo rally (feature `dev`) | nobody; only `cli` knows it |
+//! | `dev` | embedded engine, stand-in LINE, demo rally (feature `dev`) | nothing; only `cli` knows it |
 
 pub mod cli;
+pub mod consumer;
+pub mod counts;
 pub mod delivery;
 #[cfg(feature = "dev")]
 pub mod dev;

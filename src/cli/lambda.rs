@@ -21,18 +21,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use crate::consumer::{CONSUMER, batch::BatchConsumer, limits::Limits};
 use crate::delivery::{
-    Delivery, RetrySettings,
-    batch::Handled,
-    limits::{DrainEnd, Drained, Limits},
+    NoticeEffect, RetrySettings,
+    in_time::{DrainEnd, Drained},
     rate::Share,
-    worker::CONSUMER,
 };
 use crate::domain::time::{Clock, Timestamp};
 use crate::store::{
     Store,
     client::{Clients, Pace},
-    stream::{Record, lambda},
+    stream::{Record, SequenceNumber, lambda},
 };
 
 use super::{
@@ -68,12 +67,13 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let parts = service::Builder::of_this_process(&settings)?.with_retry(retry_settings());
     let clients = Clients::of_this_machine(&Pace::worker()).await?;
     let store = parts.store(&clients);
-    let delivery = parts.delivery(&store)?;
+    let (clock, notices) = (parts.clock(), NoticeEffect::new(parts.delivery(&store)?));
     let share = Share::among(settings.delivery.pushes_per_second, args.instances);
-    delivery.set_share(share, share.first_wait(fastrand::f64()));
+    notices.delivery().set_share(share, share.first_wait(fastrand::f64()));
     let function = Function {
-        delivery,
-        clock: parts.clock(),
+        batches: BatchConsumer::new(service::effects(&notices, &store), store.clone(), clock.clone()),
+        notices,
+        clock,
         longest_push: settings.line.timeout,
         told_tight: AtomicBool::new(false),
         store,
@@ -118,7 +118,8 @@ enum Answer {
 }
 
 struct Function {
-    delivery: Delivery,
+    batches: BatchConsumer,
+    notices: NoticeEffect,
     clock: Clock,
     longest_push: Duration,
     told_tight: AtomicBool,
@@ -169,22 +170,25 @@ impl Function {
         let stream = lambda::stream_of(&entries).context("no record is of a DynamoDB stream")?;
         let (stream, count) = (stream.to_owned(), entries.len());
         // Side by side: a note that comes late takes none of the batch's time.
-        let (handled, ()) = tokio::join!(
-            Box::pin(self.delivery.deliver_batch(records(entries), &stream, limits)),
+        let (unfinished, ()) = tokio::join!(
+            Box::pin(self.batches.handle(records(entries), &stream, limits)),
             self.note_that_it_runs(&stream, Instant::now() + limits.hurry)
         );
+        let tally = self.notices.take_tally();
         tracing::info!(
             records = count,
-            notices = handled.tally.total(),
-            unfinished = handled.unfinished.as_ref().map(tracing::field::display),
-            outcomes = ?handled.tally,
+            notices = tally.total(),
+            unfinished = unfinished.as_ref().map(tracing::field::display),
+            outcomes = ?tally,
             "a batch is handled"
         );
-        Ok(Answer::Batch(response(handled)))
+        Ok(Answer::Batch(response(unfinished)))
     }
 
     async fn drain(&self, limits: Limits) -> anyhow::Result<Answer> {
-        let Drained { tally, end } = self.delivery.drain_within(limits).await;
+        let began = Instant::now();
+        self.batches.forget_notes(began + limits.hurry).await;
+        let Drained { tally, end } = self.notices.delivery().drain_within(began, limits).await;
         let drained = tally.total();
         tracing::info!(notices = drained, outcomes = ?tally, "tried what is held");
         if end? == DrainEnd::OutOfTime {
@@ -229,9 +233,9 @@ fn records(entries: Vec<Value>) -> Vec<Record> {
 }
 
 /// The first record that isn't finished is enough: everything from there on is handed over again.
-fn response(handled: Handled) -> DynamoDbEventResponse {
+fn response(unfinished: Option<SequenceNumber>) -> DynamoDbEventResponse {
     let mut response = DynamoDbEventResponse::default();
-    response.batch_item_failures.extend(handled.unfinished.map(|sequence| {
+    response.batch_item_failures.extend(unfinished.map(|sequence| {
         let mut failure = DynamoDbBatchItemFailure::default();
         failure.item_identifier = Some(sequence.as_str().to_owned());
         failure

@@ -6,10 +6,13 @@ use anyhow::{Context, anyhow, bail};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::{
-    Delivery, DeliveryParts, RetrySettings, Worker,
-    worker::{StreamState, StreamWatch},
+use crate::consumer::{
+    Worker, WorkerParts,
+    effect::{Effect, Effects},
+    stream_state::{StreamState, StreamWatch},
 };
+use crate::counts::Counting;
+use crate::delivery::{Delivery, DeliveryParts, NoticeEffect, RetrySettings};
 use crate::domain::{
     ids::ChannelName,
     time::{Clock, MachineClock},
@@ -87,12 +90,12 @@ impl<'a> Builder<'a> {
     /// What operators are answered from by a process that only consumes.
     #[must_use]
     pub fn ops(&self, clients: &Clients, worker: &Worker) -> http::Ops {
-        let (pulse, watch, clock) = (worker.pulse(), worker.watch(), self.clock.clone());
+        let (heartbeat, watch, clock) = (worker.heartbeat(), worker.watch(), self.clock.clone());
         http::Ops {
             store: self.store(clients),
             metrics: self.metrics.clone(),
             clock: self.clock.clone(),
-            consumes: Some(Arc::new(move || consumes(&watch, pulse.is_felt(clock.uptime())))),
+            consumes: Some(Arc::new(move || consumes(&watch, heartbeat.is_alive(clock.uptime())))),
         }
     }
 
@@ -100,7 +103,14 @@ impl<'a> Builder<'a> {
     pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
         let store = self.store(clients);
         let delivery = self.delivery(&store)?;
-        Ok(Worker::new(delivery, store, clients.streams.clone(), self.clock.clone(), WorkerId::made()))
+        Ok(Worker::new(WorkerParts {
+            settings: delivery.settings().of_consumer(),
+            effects: effects(&NoticeEffect::new(delivery), &store),
+            store,
+            streams: clients.streams.clone(),
+            clock: self.clock.clone(),
+            me: WorkerId::made(),
+        }))
     }
 
     /// What brings notices to LINE.
@@ -130,6 +140,13 @@ impl<'a> Builder<'a> {
         };
         self.settings.line.channels.iter().map(messenger).collect()
     }
+}
+
+/// Returns what follows from the records of the stream, for workers and functions alike: the one list.
+#[must_use]
+pub fn effects(notices: &NoticeEffect, store: &Store) -> Effects {
+    let counting = Counting::new(store.clone(), notices.delivery().rallies().clone());
+    [Arc::new(notices.clone()) as Arc<dyn Effect>, Arc::new(counting)].into()
 }
 
 /// Whether a worker consumes the table's stream; `has_looked`: at the workers' progress, within its lease.

@@ -10,6 +10,7 @@ use std::{
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
+use crate::consumer::LeaseStatus;
 use crate::domain::{
     event::Event,
     fact::Fact,
@@ -26,7 +27,6 @@ use crate::store::{
 use super::{
     Delivery, Outcome, Tally,
     channel::locked,
-    handler::Standing,
     pending::{Path, PendingNotice},
 };
 
@@ -116,7 +116,7 @@ impl Delivery {
         let unreadable = self.unreadable_stamps(event_id).await;
         for (notice, since) in facts.in_order().iter().filter_map(held) {
             let waits_alone = facts.stamp_of(&notice.key).is_some_and(|stamp_id| unreadable.contains(stamp_id));
-            let lease = Standing::always();
+            let lease = LeaseStatus::unlimited();
             let pending = PendingNotice { notice, since, maybe_sent: false, path: Path::Held, lease };
             match self.deliver(&pending, stop).await {
                 Outcome::Parked(ParkedState::Held) if waits_alone => {}

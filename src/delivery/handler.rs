@@ -5,10 +5,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
 
@@ -16,7 +13,7 @@ use crate::domain::{ids::ChannelName, time::Clock};
 use crate::line::messaging::Messenger;
 use crate::store::{Store, rallies::Rallies};
 
-use super::{DeliverySettings, Outcome, RetrySettings, called, channel::Channels, message::Templates, rate::Share};
+use super::{DeliverySettings, Outcome, RetrySettings, channel::Channels, message::Templates, rate::Share};
 
 /// What delivery needs to work.
 pub struct DeliveryParts {
@@ -52,60 +49,8 @@ pub(super) struct Parts {
     pub probes: AtomicUsize,
     /// Notified when a channel is resumed: what is held can be drained.
     pub resumed: tokio::sync::Notify,
-    /// Notes of finished batches that could not be deleted.
-    pub unforgotten: super::batch::AllUnforgotten,
-}
-
-/// The lease of a shard, as those see it that work on its notices. Clones are one.
-#[derive(Debug, Clone)]
-pub struct Standing(Arc<Told>);
-
-#[derive(Debug)]
-struct Told {
-    /// Until this uptime (ms) the lease is certainly ours.
-    until: AtomicU64,
-    /// So much is waiting that nothing more of the shard can be read.
-    crowded: AtomicBool,
-}
-
-impl Standing {
-    /// Good until this uptime, on our own monotonic clock.
-    #[must_use]
-    pub fn until(uptime: Duration) -> Self {
-        Self(Arc::new(Told { until: AtomicU64::new(millis(uptime)), crowded: AtomicBool::new(false) }))
-    }
-
-    /// For those who need no shard.
-    #[must_use]
-    pub fn always() -> Self {
-        Self::until(Duration::MAX)
-    }
-
-    /// Is good until this uptime from now on.
-    pub fn extend(&self, uptime: Duration) {
-        self.0.until.store(millis(uptime), Ordering::Release);
-    }
-
-    /// Whether it is good at this uptime. If not, the shard may be somebody else's, and nothing may be begun for it.
-    #[must_use]
-    pub fn is_good(&self, uptime: Duration) -> bool {
-        millis(uptime) < self.0.until.load(Ordering::Acquire)
-    }
-
-    /// Whether waiting notices stand in the way of others.
-    #[must_use]
-    pub fn is_crowded(&self) -> bool {
-        self.0.crowded.load(Ordering::Relaxed)
-    }
-
-    /// See [`Standing::is_crowded`].
-    pub fn tell_crowded(&self, crowded: bool) {
-        self.0.crowded.store(crowded, Ordering::Relaxed);
-    }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+    /// When this process last looked for notes that functions left behind.
+    pub notes_looked_at: std::sync::Mutex<Option<tokio::time::Instant>>,
 }
 
 impl Delivery {
@@ -114,7 +59,6 @@ impl Delivery {
     pub fn new(parts: DeliveryParts) -> Self {
         let channels = Channels::new(parts.messengers, &parts.settings);
         Outcome::register();
-        called::unreadable().increment(0);
         Self {
             parts: Arc::new(Parts {
                 store: parts.store,
@@ -126,7 +70,7 @@ impl Delivery {
                 retry: parts.retry,
                 probes: AtomicUsize::new(0),
                 resumed: tokio::sync::Notify::new(),
-                unforgotten: super::batch::AllUnforgotten::default(),
+                notes_looked_at: std::sync::Mutex::default(),
             }),
         }
     }
@@ -135,6 +79,12 @@ impl Delivery {
     #[must_use]
     pub fn settings(&self) -> &DeliverySettings {
         &self.parts.settings
+    }
+
+    /// Returns the events and masters that it knows.
+    #[must_use]
+    pub fn rallies(&self) -> &Rallies {
+        &self.parts.rallies
     }
 
     /// Changes how many pushes this worker may make on each channel; more only `after` this long.

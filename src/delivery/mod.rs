@@ -2,54 +2,43 @@
 //!
 //! | file | holds | I/O |
 //! | --- | --- | --- |
+//! | [`effect`] | delivery as an effect of the consumer: which record is which notice, the leader's work | none |
 //! | [`handler`] | the parts of delivery | none |
 //! | `attempt` | one notice until nothing more is to be done now: facts, decision, push, mark, or park | store, LINE |
-//! | [`drain`] | what is held, when its channel is resumed | store, LINE |
+//! | [`drain`], [`in_time`] | what is held, when its channel is resumed; the same in limited time | store, LINE |
 //! | [`reconcile`] | what the stream has forgotten | store, LINE |
+//! | `report.rs` | what operators see of what waits | store, LINE |
 //! | [`channel`], [`health`], [`rate`], [`retry`], [`message`] | a channel's health and rate, pauses, texts | time |
 //! | [`pending`], [`outcome`] | a notice to be sent, and what became of it | none |
-//! | [`lease`], [`shards`], [`lanes`], [`window`], [`coverage`] | who reads what, in which order, how far: state machines | none |
-//! | [`called`] | what a record calls for | none |
-//! | [`batch`], [`limits`] | records that somebody else has read, as AWS Lambda does, in limited time | progress, time |
-//! | [`shard`], [`worker`] | the loops around them | stream, progress |
 //!
 //! Whatever happens may happen twice: every write is guarded, every push carries a key that LINE knows again.
 
 mod attempt;
-pub mod batch;
-pub mod called;
 pub mod channel;
-pub mod coverage;
 pub mod drain;
+pub mod effect;
 pub mod handler;
 pub mod health;
-pub mod lanes;
-pub mod lease;
-pub mod limits;
+pub mod in_time;
 pub mod message;
 pub mod outcome;
 pub mod pending;
 pub mod rate;
 pub mod reconcile;
+mod report;
 pub mod retry;
-pub mod shard;
-pub mod shards;
-pub mod window;
-pub mod worker;
-
-#[cfg(test)]
-mod simulation;
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::consumer::ConsumerSettings;
 use crate::domain::settings::{count, millis};
 
+pub use effect::NoticeEffect;
 pub use handler::{Delivery, DeliveryParts};
 pub use outcome::{Outcome, Tally};
 pub use retry::RetrySettings;
-pub use worker::Worker;
 
 /// How delivery works (configuration section `delivery`).
 #[derive(Debug, Clone, Deserialize)]
@@ -70,4 +59,14 @@ pub struct DeliverySettings {
     /// How often a paused channel is probed.
     #[serde(rename = "hold_probe_ms", deserialize_with = "millis::<100, 3_600_000, _>")]
     pub hold_probe: Duration,
+}
+
+impl DeliverySettings {
+    /// Returns the settings of a consumer with this effect. With fewer pushes a second than workers, the last ones could
+    /// never push.
+    #[must_use]
+    pub fn of_consumer(&self) -> ConsumerSettings {
+        let most_workers = self.pushes_per_second as usize;
+        ConsumerSettings { lease: self.lease, poll_interval: self.poll_interval, most_workers }
+    }
 }

@@ -1,13 +1,11 @@
 //! A notice to be brought to LINE, and where it comes from.
 
+use crate::consumer::LeaseStatus;
 use crate::domain::{
     fact::Fact,
-    ids::{EventId, LineUserId},
     notice::{NoticeId, NoticeStatus, ParkedState},
     time::Timestamp,
 };
-
-use super::handler::Standing;
 
 /// Where a notice comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +43,7 @@ pub struct PendingNotice {
     /// Where it comes from.
     pub path: Path,
     /// The lease of its shard.
-    pub lease: Standing,
+    pub lease: LeaseStatus,
 }
 
 impl PendingNotice {
@@ -55,11 +53,5 @@ impl PendingNotice {
         let (key, status) = fact.notice()?;
         let waits = matches!(status, NoticeStatus::Waiting { .. });
         waits.then(|| NoticeId { event_id: fact.event_id().clone(), line_user_id: fact.line_user_id().clone(), key })
-    }
-
-    /// Returns whose notice it is: notices of one participant keep their order.
-    #[must_use]
-    pub fn participant(&self) -> (EventId, LineUserId) {
-        (self.notice.event_id.clone(), self.notice.line_user_id.clone())
     }
 }

@@ -1,7 +1,7 @@
 //! How many pushes a second a worker may make on one channel: pure, time is handed in.
 //!
-//! `delivery.pushes_per_second` is shared among the workers that hold shards: their [`share`]s add up to it exactly. A
-//! worker that gets a smaller share keeps to it at once, one that gets a larger share waits for a second, so that the
+//! `delivery.pushes_per_second` is shared among the workers that own shards: their shares
+//! ([`share`](crate::consumer::place::share)) add up to it exactly. A worker that gets a smaller share keeps to it at once, one that gets a larger share waits for a second, so that the
 //! others' pushes of the last second still fit.
 
 use std::{collections::VecDeque, num::NonZeroU32, time::Duration};
@@ -129,18 +129,10 @@ impl RateLimit {
     }
 }
 
-/// How a channel's pushes per second are dealt to `workers`, by their place among them: the shares add up to `rate`.
-/// Where there are more workers than pushes, the last ones get none.
-#[must_use]
-pub fn share(rate: u32, place: usize, workers: usize) -> u32 {
-    let workers = u32::try_from(workers.max(1)).unwrap_or(u32::MAX);
-    let place = u32::try_from(place).unwrap_or(u32::MAX);
-    rate / workers + u32::from(place < rate % workers)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::consumer::place::share;
     use proptest::prelude::*;
 
     fn most_in_a_second(pushes: &[Duration]) -> usize {
@@ -179,13 +171,6 @@ mod tests {
         assert!(pushes[..25].iter().all(|push| *push == begin));
         assert!(pushes[26..].windows(2).all(|pair| pair[1] == pair[0] + Duration::from_millis(10)));
         assert_eq!(pushes.len(), 100, "and the second's limit stands");
-    }
-
-    #[test]
-    fn shares_add_up_to_the_rate() {
-        for (rate, workers) in [(1, 1), (1, 3), (10, 3), (2000, 7), (7, 8)] {
-            assert_eq!((0..workers).map(|place| share(rate, place, workers)).sum::<u32>(), rate);
-        }
     }
 
     #[test]

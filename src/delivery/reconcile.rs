@@ -27,6 +27,7 @@ mod summary;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::consumer::{CONSUMER, LeaseStatus};
 use crate::domain::{event::Event, ids::EventId, mode::Mode, time::Timestamp};
 use crate::store::{
     StoreError,
@@ -35,7 +36,7 @@ use crate::store::{
     table::IndexState,
 };
 
-use super::{Delivery, handler::Standing, worker::CONSUMER};
+use super::Delivery;
 pub use finding::Migrated;
 use finding::{Grounds, MaybeSent};
 use horizon::Horizon;
@@ -82,7 +83,7 @@ impl Delivery {
             now,
             others: others.collect(),
             grounds: Grounds { horizon, maybe_sent: MaybeSent::of(handed_out, now), migrated },
-            lease: presence.as_ref().map_or_else(Standing::always, Presence::lease),
+            lease: presence.as_ref().map_or_else(LeaseStatus::unlimited, Presence::lease),
             stop,
             report,
         };

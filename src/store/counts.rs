@@ -8,7 +8,7 @@ mod recount;
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::Put;
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 
 use crate::domain::{
     counts::{Counts, Hour, Hours, Tick},
@@ -148,12 +148,13 @@ impl ShardCounts {
     }
 
     /// Returns the writes that make these the shard's counts.
-    pub(super) fn puts(&self, counts: &BTreeMap<HourOfEvent, Counts>) -> Result<Vec<Put>, StoreError> {
+    pub fn writes(&self, counts: &BTreeMap<HourOfEvent, Counts>) -> Result<Vec<TransactWriteItem>, StoreError> {
         let put = |((event_id, hour), counts): (&HourOfEvent, &Counts)| {
             let item = items::counts(self.key(event_id, hour), hour, counts);
-            Put::builder().table_name(&self.store.tables.consumers).set_item(Some(item)).build()
+            let put = Put::builder().table_name(&self.store.tables.consumers).set_item(Some(item)).build();
+            put.map(|put| TransactWriteItem::builder().put(put).build()).map_err(StoreError::broken)
         };
-        counts.iter().map(|one| put(one).map_err(StoreError::broken)).collect()
+        counts.iter().map(put).collect()
     }
 
     fn key<'a>(&'a self, event_id: &'a EventId, hour: &'a Hour) -> ProgressKey<'a> {

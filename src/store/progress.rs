@@ -28,3 +28,4 @@ pub use consumers::{Board, Consumers};
 pub use damaged::DamagedShard;
 pub use followed::Followed;
 pub use handed_out::{BatchNote, NotedBatch};
+pub use leases::Save;

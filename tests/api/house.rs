@@ -23,7 +23,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use stamp_rally::{
     cli::config::Settings,
-    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings, Tally, Worker},
+    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings, Tally},
     dev::{
         engine::{Engine, Storage},
         line::{ChannelSettings, Memory, StandIn},
@@ -36,7 +36,11 @@ use stamp_rally::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{proxy::Proxy, tables::make_the_articles_table};
+use super::{
+    consumers::{Made, Worker},
+    proxy::Proxy,
+    tables::make_the_articles_table,
+};
 use fittings::{app, unhurried};
 
 pub const RALLY: &str = "stamp-rally-202606";
@@ -169,9 +173,13 @@ impl House {
 
     /// The same, at a pace.
     pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
-        let delivery = self.delivery_at(settings);
-        let clock = self.clock.clone();
-        Worker::new(delivery, self.store.clone(), self.clients.streams.clone(), clock, WorkerId::made())
+        Worker::new(Made {
+            delivery: self.delivery_at(settings),
+            store: &self.store,
+            clients: &self.clients,
+            clock: self.clock.clone(),
+            me: WorkerId::made(),
+        })
     }
 
     /// What brings notices to LINE, as a process of its own has it.

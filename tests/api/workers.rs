@@ -10,12 +10,12 @@ use std::{collections::BTreeMap, time::Duration};
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
-use stamp_rally::delivery::Worker;
 use tokio_util::sync::CancellationToken;
 
 use elsewhere::Elsewhere;
 
 use super::{
+    consumers::Worker,
     delivery::house::{EVENT, House, Person, message},
     fault_run::until,
     proxy::{Calls, Fault, Often},

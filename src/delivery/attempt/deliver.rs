@@ -49,7 +49,7 @@ impl Delivery {
 
     async fn retry<'a>(&'a self, attempt: &mut Attempt<'a>, stop: &CancellationToken) -> Outcome {
         let (lease, began) = (&attempt.pending.lease, Instant::now());
-        while !stop.is_cancelled() && lease.is_good(self.clock().uptime()) {
+        while !stop.is_cancelled() && lease.is_valid(self.clock().uptime()) {
             let deadline = self.deadline(attempt.pending);
             attempt.begin();
             attempt.is_overdue |= began.elapsed() >= deadline;
@@ -74,7 +74,7 @@ impl Delivery {
             Path::Held => self.parts.retry.held_deadline,
             Path::AheadOfStream | Path::Ordinary | Path::Unreadable => self.parts.retry.ordinary_deadline,
         };
-        if pending.lease.is_crowded() { deadline / 10 } else { deadline }
+        if pending.lease.has_backpressure() { deadline / 10 } else { deadline }
     }
 }
 
@@ -157,7 +157,7 @@ impl Parts {
     ) -> Result<AcceptedPush, Instead> {
         let noted_at = self.note_before_push(attempt).await?;
         channel.turn().await;
-        if !attempt.pending.lease.is_good(self.clock.uptime()) {
+        if !attempt.pending.lease.is_valid(self.clock.uptime()) {
             return Err(Instead::Next(Next::Done(Outcome::Wait)));
         }
         let (notice, began) = (&attempt.pending.notice, self.clock.now());

@@ -4,11 +4,11 @@ use std::{collections::HashSet, time::Duration};
 
 use futures_util::{StreamExt as _, stream};
 
+use crate::consumer::CONSUMER;
 use crate::delivery::{
     Outcome, Tally,
     pending::{Path, PendingNotice},
     retry::stopped_during,
-    worker::CONSUMER,
 };
 use crate::domain::{
     event::Event,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::consumer::CONSUMER;
 use crate::domain::{event::Event, ids::EventId, mode::Mode};
 use crate::store::{StoreError, progress::EventFacts, waiting::AT_A_TIME};
 
@@ -11,7 +12,6 @@ use super::{
     run::{ReconcileError, Reconciling},
     summary::Reconciled,
 };
-use crate::delivery::worker::CONSUMER;
 
 /// Participants that are looked at together, and of whom one write says that they are handed out.
 const BATCH: usize = 200;

@@ -3,12 +3,12 @@
 
 use std::{collections::BTreeSet, convert::Infallible, time::Duration};
 
-use crate::delivery::{
-    Delivery,
-    handler::Standing,
+use crate::consumer::{
+    CONSUMER, LeaseStatus,
     lease::{Leases, Plan, Times},
-    worker::CONSUMER,
+    place::Place,
 };
+use crate::delivery::Delivery;
 use crate::store::{
     StoreError,
     progress::{Consumers, Errand, WorkerId},
@@ -27,7 +27,7 @@ pub(super) struct Presence {
     leases: Leases,
     /// None: the table has no stream and never had one that was read, so no other worker pushes.
     consumers: Option<Consumers>,
-    lease: Standing,
+    lease: LeaseStatus,
 }
 
 impl Presence {
@@ -46,15 +46,15 @@ impl Presence {
             times,
             leases: Leases::new(me.clone(), times),
             consumers: arn.map(|arn| delivery.parts.store.consumers(CONSUMER, &arn)),
-            lease: Standing::always(),
+            lease: LeaseStatus::unlimited(),
         };
         if presence.consumers.is_none() {
             delivery.set_share(rate, Duration::ZERO);
             return Ok(presence);
         }
-        presence.lease = Standing::until(Duration::ZERO);
-        let plan = presence.show().await?;
-        let (share, others) = (plan.share_of(rate), plan.place.1.saturating_sub(1));
+        presence.lease = LeaseStatus::until(Duration::ZERO);
+        let place = presence.show().await?;
+        let (share, others) = (place.share_of(rate), place.workers.saturating_sub(1));
         if share == 0 {
             presence.leave().await;
             return Err(ReconcileError::NothingLeft { rate, others });
@@ -65,7 +65,7 @@ impl Presence {
     }
 
     /// Returns the lease of its pushes; good as long as it shows that it is there.
-    pub fn lease(&self) -> Standing {
+    pub fn lease(&self) -> LeaseStatus {
         self.lease.clone()
     }
 
@@ -83,7 +83,9 @@ impl Presence {
         loop {
             tokio::time::sleep(self.times.round).await;
             match self.show().await {
-                Ok(plan) => self.delivery.set_share(plan.share_of(self.delivery.settings().pushes_per_second), SECOND),
+                Ok(place) => {
+                    self.delivery.set_share(place.share_of(self.delivery.settings().pushes_per_second), SECOND);
+                }
                 Err(error) => {
                     // The others forget this worker after some time; its lease ends before that.
                     let error = &error as &dyn std::error::Error;
@@ -93,15 +95,15 @@ impl Presence {
         }
     }
 
-    async fn show(&mut self) -> Result<Plan, StoreError> {
-        let Some(consumers) = &self.consumers else { return Ok(Plan::default()) };
+    async fn show(&mut self) -> Result<Place, StoreError> {
+        let Some(consumers) = &self.consumers else { return Ok(Plan::default().place(0, 0, self.times)) };
         let asked = self.delivery.clock().uptime();
         consumers.stand_by(&self.me, Errand::Push).await?;
         let board = consumers.board().await?;
         self.lease.extend(asked + self.times.silence);
         let (now, most) = (self.delivery.clock().uptime(), self.delivery.settings().pushes_per_second as usize);
         self.leases.observe(&board, now);
-        Ok(self.leases.plan(&board, &BTreeSet::new(), most, now))
+        Ok(self.leases.plan(&board, &BTreeSet::new(), most, now).place(0, 0, self.times))
     }
 
     async fn leave(&self) {

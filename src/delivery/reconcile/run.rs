@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::consumer::LeaseStatus;
 use crate::domain::{ids::EventId, mode::Mode, time::Timestamp};
 use crate::store::{
     StoreError,
@@ -12,7 +13,7 @@ use super::{
     finding::{Grounds, Migrated},
     summary::Counts,
 };
-use crate::delivery::{Delivery, handler::Standing};
+use crate::delivery::Delivery;
 
 /// How a run is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub(super) struct Reconciling<'a> {
     pub grounds: Grounds,
     /// Earlier runs that broke off, or are still at work.
     pub others: Vec<Run>,
-    pub lease: Standing,
+    pub lease: LeaseStatus,
     pub stop: &'a CancellationToken,
     pub report: &'a Report<'a>,
 }

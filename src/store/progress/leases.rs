@@ -1,16 +1,15 @@
 //! Leases: taking one, and what only its owner writes. Every write is conditional on the fencing token.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
     operation::transact_write_items::TransactWriteItemsError,
-    types::{Put, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
+    types::{ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
 };
 
-use crate::domain::{counts::Counts, time::Timestamp};
+use crate::domain::time::Timestamp;
 use crate::store::{
     StoreError,
-    counts::{HourOfEvent, ShardCounts},
     guard::{Guarded, guarded},
     ids::WorkerId,
     items::{self, Item, number, text},
@@ -25,6 +24,19 @@ const OWNS: &str = "#owner = :me AND fence = :fence";
 
 /// What every write of a lease's owner does to the heartbeat.
 const HEARTBEAT: &str = "beat = beat + :one";
+
+/// What the owner of a shard writes about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Save<'a> {
+    /// Its lease.
+    pub lease: &'a Lease,
+    /// How far it has read.
+    pub reached: &'a Reached,
+    /// Whether it keeps the lease.
+    pub hold: Hold,
+    /// The time.
+    pub now: Timestamp,
+}
 
 impl Consumers {
     /// Takes the lease of a shard, on condition that nothing happened to it since `seen` was read: `None` if
@@ -61,51 +73,33 @@ impl Consumers {
         })
     }
 
-    /// Writes how far a shard was read; this renews the lease too. Repeating it is harmless.
-    pub async fn save(
-        &self,
-        lease: &Lease,
-        reached: &Reached,
-        hold: Hold,
-        now: Timestamp,
-    ) -> Result<Saved, StoreError> {
-        self.write(Written::of(lease, reached, hold, now), None).await
-    }
-
-    /// Does the same, and in the same transaction the counts of what the checkpoint has passed: absolute values, so
-    /// that repeating it is as harmless. At most 99 of them (a transaction has 100 actions).
-    pub async fn save_counting(
-        &self,
-        lease: &Lease,
-        reached: &Reached,
-        hold: Hold,
-        now: Timestamp,
-        counts: (&ShardCounts, &BTreeMap<HourOfEvent, Counts>),
-    ) -> Result<Saved, StoreError> {
-        let puts = counts.0.puts(counts.1)?;
-        self.write(Written::of(lease, reached, hold, now), Some(puts)).await
-    }
-
-    async fn write(&self, written: Written<'_>, puts: Option<Vec<Put>>) -> Result<Saved, StoreError> {
-        match self.write_once(&written, puts.clone()).await {
-            Err(StoreError::Broken(_)) => self.write_once(&written.restarting_the_heartbeat(), puts).await,
+    /// Writes how far a shard was read, and in the same transaction what is `added` to it: at most 99 writes, each of
+    /// which may be repeated. This renews the lease too. One `UpdateItem`, or one `TransactWriteItems`.
+    pub async fn save(&self, save: &Save<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
+        let written = Written::of(save);
+        match self.write(&written, added).await {
+            Err(StoreError::Broken(_)) => self.write(&written.restarting_the_heartbeat(), added).await,
             saved => saved,
         }
     }
 
-    async fn write_once(&self, written: &Written<'_>, puts: Option<Vec<Put>>) -> Result<Saved, StoreError> {
-        let Some(puts) = puts else {
-            let update = self.update(self.shard_key(&written.lease.shard)).update_expression(&written.expression);
-            let update = update.condition_expression(OWNS).set_expression_attribute_names(Some(owner_name()));
-            let update = update.set_expression_attribute_values(Some(written.values.clone()));
-            return Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
-                Guarded::Done => Saved::Yes,
-                Guarded::Refused(found) => written.refused(found.as_ref()),
-            });
-        };
-        let puts = puts.into_iter().map(|put| TransactWriteItem::builder().put(put).build());
+    async fn write(&self, written: &Written<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
+        if added.is_empty() { self.write_alone(written).await } else { self.write_with(written, added).await }
+    }
+
+    async fn write_alone(&self, written: &Written<'_>) -> Result<Saved, StoreError> {
+        let update = self.update(self.shard_key(&written.save.lease.shard)).update_expression(&written.expression);
+        let update = update.condition_expression(OWNS).set_expression_attribute_names(Some(owner_name()));
+        let update = update.set_expression_attribute_values(Some(written.values.clone()));
+        Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
+            Guarded::Done => Saved::Yes,
+            Guarded::Refused(found) => written.refused(found.as_ref()),
+        })
+    }
+
+    async fn write_with(&self, written: &Written<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
         let update = TransactWriteItem::builder().update(self.transacted(written)?).build();
-        let actions = std::iter::once(update).chain(puts).collect();
+        let actions = std::iter::once(update).chain(added.iter().cloned()).collect();
         let answer = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
         let Err(failure) = answer else { return Ok(Saved::Yes) };
         let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = failure.as_service_error() else {
@@ -123,7 +117,7 @@ impl Consumers {
     fn transacted(&self, written: &Written<'_>) -> Result<Update, StoreError> {
         let update = Update::builder()
             .table_name(&self.store.tables.consumers)
-            .set_key(Some(self.shard_key(&written.lease.shard)))
+            .set_key(Some(self.shard_key(&written.save.lease.shard)))
             .update_expression(&written.expression)
             .condition_expression(OWNS)
             .set_expression_attribute_names(Some(owner_name()))
@@ -135,16 +129,15 @@ impl Consumers {
 
 /// A write of a lease's owner, as an Update says it.
 struct Written<'a> {
-    lease: &'a Lease,
-    hold: Hold,
-    now: Timestamp,
+    save: Save<'a>,
     expression: String,
     values: Item,
 }
 
 impl<'a> Written<'a> {
     /// Writes the whole item, so that the owner mends what others damaged in it.
-    fn of(lease: &'a Lease, reached: &Reached, hold: Hold, now: Timestamp) -> Self {
+    fn of(save: &Save<'a>) -> Self {
+        let Save { lease, reached, hold, now } = *save;
         let (mut set, mut removed, mut values) = items::checkpoint(reached);
         match &lease.parent {
             Some(parent) => {
@@ -165,14 +158,14 @@ impl<'a> Written<'a> {
         values.extend(items::entity_type(Progress::Shard).map(|name| (":type".to_owned(), text(name))));
         let expression =
             format!("SET {HEARTBEAT}, updatedAt = :now, shardId = :shard, entityType = :type{set}{remove}");
-        Self { lease, hold, now, expression, values }
+        Self { save: *save, expression, values }
     }
 
     /// Does the same where nothing can be added to the heartbeat, because it is missing or isn't a number: it begins
     /// anew at the time, which is above every count of writes.
     fn restarting_the_heartbeat(mut self) -> Self {
         self.expression = self.expression.replace(HEARTBEAT, "beat = :one");
-        self.values.insert(":one".to_owned(), number(u64::try_from(self.now.as_millis()).unwrap_or_default()));
+        self.values.insert(":one".to_owned(), number(u64::try_from(self.save.now.as_millis()).unwrap_or_default()));
         self
     }
 
@@ -181,8 +174,8 @@ impl<'a> Written<'a> {
         // An item that can't be read is not ours any more.
         let found = found.and_then(|found| items::shard(found).ok());
         // Our own release, whose answer got lost, has taken the owner away already.
-        let is_ours = found.is_some_and(|item| item.owner.is_none() && item.fence == self.lease.fence);
-        if is_ours && self.hold == Hold::Release { Saved::Yes } else { Saved::Lost }
+        let is_ours = found.is_some_and(|item| item.owner.is_none() && item.fence == self.save.lease.fence);
+        if is_ours && self.save.hold == Hold::Release { Saved::Yes } else { Saved::Lost }
     }
 }
 

@@ -5,7 +5,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use proptest::{prelude::*, sample::select};
 use serde_json::json;
 use stamp_rally::{
-    delivery::{DeliverySettings, worker::CONSUMER},
+    consumer::CONSUMER,
+    delivery::DeliverySettings,
     domain::{mode::Mode, time::TimeSource},
 };
 use tokio_util::sync::CancellationToken;

@@ -8,12 +8,10 @@ use std::{
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use stamp_rally::{
-    delivery::{DeliverySettings, Worker},
-    domain::time::TimeSource,
-};
+use stamp_rally::{delivery::DeliverySettings, domain::time::TimeSource};
 
 use super::plan::Concern;
+use crate::consumers::Worker;
 use crate::house::{Answer, CHANNEL, House, Person, flex};
 
 pub const STAMPS: [&str; 3] = ["001", "002", "003"];

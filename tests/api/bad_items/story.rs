@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use stamp_rally::{
-    delivery::worker::CONSUMER,
+    consumer::CONSUMER,
     domain::{
         card::Progress,
         counts::{self, Hours},

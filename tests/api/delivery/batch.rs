@@ -9,10 +9,10 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use stamp_rally::{
+    consumer::limits::Limits,
     delivery::{
         Outcome, Tally,
-        batch::Handled,
-        limits::{DrainEnd, Drained, Limits},
+        in_time::{DrainEnd, Drained},
     },
     domain::notice::ParkedState,
     store::{
@@ -22,6 +22,7 @@ use stamp_rally::{
 };
 
 use super::house::{EVENT, House, message};
+use crate::consumers::Handled;
 use crate::proxy::{Calls, Fault, Often};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -39,7 +40,7 @@ fn no_attempt_after(millis: u64) -> Limits {
 
 async fn handle(house: &House, records: Vec<Record>, limits: Limits) -> Handled {
     let stream = house.store.stream_arn().await.unwrap().unwrap();
-    house.delivery().deliver_batch(records, &stream, limits).await
+    house.function().deliver_batch(records, &stream, limits).await
 }
 
 /// What a function may have handed to LINE without finishing it.
@@ -49,7 +50,7 @@ async fn in_doubt(house: &House) -> Vec<FactSpan> {
 
 /// Drains what is held, and insists on its end.
 async fn drained(house: &House) -> Tally {
-    let Drained { tally, end } = house.delivery().drain_within(a_minute()).await;
+    let Drained { tally, end } = house.function().drain_within(a_minute()).await;
     assert_eq!(end.unwrap(), DrainEnd::All);
     tally
 }
@@ -199,7 +200,7 @@ async fn a_batch_without_notices_costs_nothing() {
     let records = house.records().await;
     assert!(!records.is_empty() && notices(&records).is_empty(), "settings");
     house.proxy.forget_counts();
-    let handled = house.delivery().deliver_batch(records, "arn", a_minute()).await;
+    let handled = house.function().deliver_batch(records, "arn", a_minute()).await;
     assert_eq!((handled, house.proxy.count(Calls::All)), (Handled::default(), 0));
 }
 
@@ -210,7 +211,7 @@ async fn a_batch_with_notices_costs_one_write_before_and_one_after() {
     house.somebody("Taro").acquires("001").await;
     let records = house.records().await;
     house.proxy.forget_counts();
-    house.delivery().deliver_batch(records, "arn", a_minute()).await;
+    house.function().deliver_batch(records, "arn", a_minute()).await;
     assert_eq!(house.proxy.count(Calls::Table("line-event-consumers")), 2);
 }
 
@@ -227,7 +228,7 @@ async fn a_drain_that_runs_out_of_time_reports_what_it_sent() {
     house.pushes_fail(json!({ "kind": "timeout_after_accept", "user": people[9].id.as_str() })).await;
 
     let limits = Limits { end: Duration::from_millis(2500), ..no_attempt_after(2000) };
-    let Drained { tally, end } = house.delivery().drain_within(limits).await;
+    let Drained { tally, end } = house.function().drain_within(limits).await;
     assert_eq!((end.unwrap(), tally.of(Outcome::Sent), tally.total()), (DrainEnd::OutOfTime, 9, 9));
 }
 

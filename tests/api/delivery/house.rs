@@ -14,7 +14,8 @@ use std::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use stamp_rally::{
-    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings, Worker},
+    consumer::effect::Effect,
+    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings},
     dev::{
         engine::{Engine, Storage},
         line::{ChannelSettings, Memory, StandIn},
@@ -39,7 +40,10 @@ use stamp_rally::{
     },
 };
 
-use crate::proxy::Proxy;
+use crate::{
+    consumers::{Function, Made, Worker},
+    proxy::Proxy,
+};
 
 /// A clock that only moves when it is told to, or runs from when it is told to.
 pub struct HandClock {
@@ -143,29 +147,35 @@ impl House {
         self.pass(self.settings.lease * 2);
     }
 
-    /// The handler alone, at full pace.
-    pub fn delivery(&self) -> Delivery {
+    /// A function, at full pace.
+    pub fn function(&self) -> Function {
         let delivery = self.handler(&self.store);
         delivery.set_share(self.settings.pushes_per_second, Duration::ZERO);
-        delivery
+        Function::new(delivery, &self.store, self.clock.clone())
     }
 
     pub fn worker(&self) -> Worker {
-        self.worker_over(&self.clients)
+        self.worker_over(&self.clients, Vec::new())
+    }
+
+    /// One with more effects than production has.
+    pub fn worker_with(&self, more: Vec<Arc<dyn Effect>>) -> Worker {
+        self.worker_over(&self.clients, more)
     }
 
     /// One with connections of its own, so that nobody else's wait when its thread is stopped.
     pub fn worker_elsewhere(&self) -> Worker {
         let name = format!("worker elsewhere {}", self.workers.load(Ordering::Relaxed));
         let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Owned(name), ..Pace::worker() };
-        self.worker_over(&Clients::at(&self.proxy.endpoint_url(), &pace))
+        self.worker_over(&Clients::at(&self.proxy.endpoint_url(), &pace), Vec::new())
     }
 
-    fn worker_over(&self, clients: &Clients) -> Worker {
+    fn worker_over(&self, clients: &Clients, more: Vec<Arc<dyn Effect>>) -> Worker {
         let store = Store::new(clients.table.clone(), crate::house::defaults().store);
         let n = self.workers.fetch_add(1, Ordering::Relaxed);
         let (clock, me) = (self.clock.clone(), WorkerId::from(format!("worker-{n}")));
-        Worker::new(self.handler(&store), store, clients.streams.clone(), clock, me)
+        let delivery = self.handler(&store);
+        Worker::with(Made { delivery, store: &store, clients, clock, me }, more)
     }
 
     fn handler(&self, store: &Store) -> Delivery {

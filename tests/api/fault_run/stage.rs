@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 use stamp_rally::{
-    delivery::worker::CONSUMER,
+    consumer::CONSUMER,
     dev::{
         engine::{Engine, Storage},
         line::{ChannelSettings, Memory, StandIn},

@@ -2,9 +2,10 @@
 
 use std::sync::mpsc;
 
-use stamp_rally::delivery::Worker;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+
+use crate::consumers::Worker;
 
 /// A worker on a thread of its own, which can be stopped as a process can.
 pub struct Elsewhere {

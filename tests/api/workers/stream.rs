@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use metrics_exporter_prometheus::PrometheusHandle;
-use stamp_rally::{delivery::worker::StreamState, store::progress::Followed};
+use stamp_rally::{consumer::stream_state::StreamState, store::progress::Followed};
 
 use super::*;
 use crate::tables::turn_the_stream;

@@ -1,7 +1,7 @@
 //! What becomes of a notice, by facts, times and failures.
 
 use super::*;
-use crate::delivery::handler::Standing;
+use crate::consumer::LeaseStatus;
 use crate::domain::{
     event::EventChange,
     fact::{Completed, Resend},
@@ -32,7 +32,7 @@ fn pending(key: NoticeKey, path: Path) -> PendingNotice {
         line_user_id: "U0123456789abcdef0123456789abcdef".parse().unwrap(),
         key,
     };
-    PendingNotice { notice, since: hour(1), maybe_sent: false, path, lease: Standing::always() }
+    PendingNotice { notice, since: hour(1), maybe_sent: false, path, lease: LeaseStatus::unlimited() }
 }
 
 fn of_stamp(path: Path) -> PendingNotice {

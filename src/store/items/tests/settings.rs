@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::domain::{
     event::{Event, LiffId, Window},
+    setting::Name,
     stamp::{StampMaster, StampOrder},
     time::TimeZone,
 };

@@ -7,9 +7,9 @@ use super::*;
 #[tokio::test]
 async fn a_note_whose_end_could_not_be_written_goes_by_the_next_batch_or_the_drain() {
     let house = House::open("a_note_whose_end_could_not_be_written").await;
-    let (stream, delivery) = (house.store.stream_arn().await.unwrap().unwrap(), house.delivery());
+    let (stream, function) = (house.store.stream_arn().await.unwrap().unwrap(), house.function());
     let fails = || house.proxy.inject("DeleteItem", Fault::Throttled, Often::Always);
-    let handed = async |records| delivery.deliver_batch(records, &stream, a_minute()).await.unfinished;
+    let handed = async |records| function.deliver_batch(records, &stream, a_minute()).await.unfinished;
     house.somebody("Hanako").acquires("001").await;
     fails();
     assert_eq!(handed(house.records().await).await, None, "all is sent and marked");
@@ -27,7 +27,7 @@ async fn a_note_whose_end_could_not_be_written_goes_by_the_next_batch_or_the_dra
     handed(house.records().await).await;
     assert_eq!(in_doubt(&house).await.len(), 1);
     house.proxy.heal();
-    assert_eq!(delivery.drain_within(a_minute()).await.end.unwrap(), DrainEnd::All);
+    assert_eq!(function.drain_within(a_minute()).await.end.unwrap(), DrainEnd::All);
     assert_eq!(in_doubt(&house).await, [], "and so does the drain");
 }
 
@@ -35,7 +35,7 @@ async fn a_note_whose_end_could_not_be_written_goes_by_the_next_batch_or_the_dra
 async fn what_is_left_of_a_batch_stays_noted_until_the_next_one_notes_it() {
     let mut house = House::open("what_is_left_of_a_batch_stays_noted").await;
     house.retry.ordinary_deadline = HOUR;
-    let (stream, delivery) = (house.store.stream_arn().await.unwrap().unwrap(), house.delivery());
+    let (stream, function) = (house.store.stream_arn().await.unwrap().unwrap(), house.function());
     let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
     hanako.acquires("001").await;
     house.pass(HOUR);
@@ -52,17 +52,17 @@ async fn what_is_left_of_a_batch_stays_noted_until_the_next_one_notes_it() {
         house.proxy.inject(Calls::Table("line-event-consumers"), Fault::Throttled, Often::Always);
     };
     let (handled, ()) =
-        tokio::join!(delivery.deliver_batch(house.records().await, &stream, no_attempt_after(1000)), throttled);
+        tokio::join!(function.deliver_batch(house.records().await, &stream, no_attempt_after(1000)), throttled);
     let next = handled.unfinished.unwrap();
     house.proxy.heal();
-    assert_eq!(delivery.drain_within(a_minute()).await.end.unwrap(), DrainEnd::All);
+    assert_eq!(function.drain_within(a_minute()).await.end.unwrap(), DrainEnd::All);
     let acquired = taro.facts().await.stamps[0].acquired_at;
     let left = in_doubt(&house).await;
     assert!(left.len() == 1 && left[0].contains(acquired), "nothing else notes it yet: {left:?}");
 
     house.heal().await;
     let rest = house.records().await.into_iter().filter(|record| record.sequence >= next).collect();
-    assert_eq!(delivery.deliver_batch(rest, &stream, a_minute()).await.unfinished, None);
+    assert_eq!(function.deliver_batch(rest, &stream, a_minute()).await.unfinished, None);
     assert_eq!((in_doubt(&house).await, taro.phone().len()), (Vec::new(), 1));
 }
 

@@ -18,7 +18,7 @@ fn strike(house: &House, chance: &mut fastrand::Rng) {
 /// Hands the stream over, a few records at a time, until all are finished. Some answers of the function get lost.
 async fn hand_all_over(house: &House, chance: &mut fastrand::Rng) {
     let stream = house.store.stream_arn().await.unwrap().unwrap();
-    let (mut function, mut done) = (house.delivery(), None::<SequenceNumber>);
+    let (mut function, mut done) = (house.function(), None::<SequenceNumber>);
     loop {
         let is_next = |record: &Record| done.as_ref().is_none_or(|done| record.sequence > *done);
         let mut batch: Vec<Record> = house.records().await.into_iter().filter(is_next).collect();
@@ -26,7 +26,7 @@ async fn hand_all_over(house: &House, chance: &mut fastrand::Rng) {
         let sequences: Vec<SequenceNumber> = batch.iter().map(|record| record.sequence.clone()).collect();
         let Some(last) = sequences.last() else { return };
         if chance.u8(..4) == 0 {
-            function = house.delivery();
+            function = house.function();
         }
         strike(house, chance);
         let handled = function.deliver_batch(batch, &stream, no_attempt_after(500)).await;

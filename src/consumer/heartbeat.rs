@@ -1,0 +1,60 @@
+//! Whether a worker is at work, for readiness.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::domain::time::Timestamp;
+
+/// When a worker last looked at the progress of all. Clones are one.
+#[derive(Debug, Clone)]
+pub struct Heartbeat {
+    /// In ms of uptime; 0: never yet.
+    last: Arc<AtomicU64>,
+    lease: Duration,
+}
+
+impl Heartbeat {
+    /// Creates the heartbeat of a worker that has not looked yet.
+    pub(super) fn of(lease: Duration) -> Self {
+        Self { last: Arc::default(), lease }
+    }
+
+    /// Notes that all is well at this uptime, which is now.
+    pub(super) fn set(&self, uptime: Duration, now: Timestamp) {
+        self.last.store(millis(uptime).max(1), Ordering::Relaxed);
+        metrics::gauge!("stamp_rally_worker_round_timestamp_seconds").set(now.as_seconds());
+    }
+
+    /// Returns whether the worker has looked within a lease: after a longer silence its shards are another worker's.
+    #[must_use]
+    pub fn is_alive(&self, uptime: Duration) -> bool {
+        let last = self.last.load(Ordering::Relaxed);
+        last > 0 && millis(uptime).saturating_sub(last) <= millis(self.lease)
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_at_work_from_its_first_round_until_a_lease_after_its_last() {
+        let seconds = Duration::from_secs;
+        let heartbeat = Heartbeat::of(seconds(15));
+        assert!(!heartbeat.is_alive(seconds(0)) && !heartbeat.is_alive(seconds(60)), "it has never looked");
+        heartbeat.set(seconds(60), Timestamp::EPOCH);
+        assert!(heartbeat.is_alive(seconds(60)) && heartbeat.is_alive(seconds(75)));
+        assert!(!heartbeat.is_alive(seconds(76)));
+        heartbeat.set(seconds(80), Timestamp::EPOCH);
+        assert!(heartbeat.is_alive(seconds(90)));
+    }
+}

@@ -1,0 +1,250 @@
+//! Reading one leased shard: pages in, jobs out in order per lane, progress written.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `pages.rs` | reading a page, taking in its records |
+//! | `reading.rs` | where a shard is read, and when next |
+//! | `writing.rs` | writing the checkpoint with the renewal of the lease |
+//! | `written.rs` | what was written, and when next |
+
+mod pages;
+mod reading;
+mod writing;
+mod written;
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::future::BoxFuture;
+use tokio::{
+    task::{JoinError, JoinSet},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::time::Clock;
+use crate::store::{
+    progress::{Consumers, Hold, Lease, Reached, ShardProgress},
+    stream::{ShardId, StreamReader},
+};
+
+use super::{
+    catch_up::Part,
+    coverage::Coverage,
+    effect::{CheckpointWrites, Effects, Handling, Progress, Work},
+    lanes::{Lanes, Waiting},
+    lease::Times,
+    lease_status::LeaseStatus,
+    stream_state::StreamWatch,
+    window::Window,
+};
+use reading::{Page, Reading};
+use written::{Writing, Written};
+
+pub(super) use written::report_over;
+
+/// So many unfinished records at most, and a page: then reading waits.
+const ROOM: usize = 1000;
+
+/// What reading a shard needs.
+#[derive(Clone)]
+pub(super) struct Context {
+    /// What follows from the records.
+    pub effects: Effects,
+    /// Reads the stream.
+    pub reader: StreamReader,
+    /// Writes progress.
+    pub consumers: Consumers,
+    /// Time.
+    pub clock: Clock,
+    /// The times of a lease.
+    pub times: Times,
+    /// The time between two reads of a shard while records come.
+    pub poll_interval: Duration,
+    /// Whether the stream that is read is the table's.
+    pub watch: StreamWatch,
+}
+
+/// Why reading ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Everything of it is finished, and it is closed.
+    Finished,
+    /// The lease is another worker's.
+    Lost,
+    /// The lease was given back.
+    Released,
+}
+
+/// A shard that this worker has the lease of.
+pub(super) struct Shard {
+    lease: Lease,
+    status: LeaseStatus,
+    window: Window,
+    coverage: Coverage,
+    lanes: Lanes<Arc<dyn Work>>,
+    reading: Reading,
+    /// The shard is closed, and its last page was read.
+    ended: bool,
+    reached: Reached,
+    written: Written,
+    /// What effects write together with the checkpoint.
+    writes: Arc<[Arc<dyn CheckpointWrites>]>,
+    part: Part,
+}
+
+/// A job that was handled.
+struct Handled {
+    job: Waiting<Arc<dyn Work>>,
+    progress: Progress,
+}
+
+impl Shard {
+    /// Begins where the progress of the shard says, with a lease that was asked for at the uptime `asked`.
+    pub fn begin(lease: Lease, found: ShardProgress, asked: Duration, context: &Context, part: Part) -> Self {
+        reading::lost(&lease.shard).increment(0);
+        Self {
+            status: LeaseStatus::until(asked + context.times.silence),
+            window: Window::after(found.reached.checkpoint.clone()),
+            coverage: Coverage::inherit(found.reached.handed_out),
+            lanes: Lanes::default(),
+            reading: Reading::begin(context.clock.now()),
+            ended: false,
+            written: Written::begin(found.reached.checkpoint.clone()),
+            reached: found.reached,
+            writes: context.checkpoint_writes(&lease.shard),
+            lease,
+            part,
+        }
+    }
+
+    /// Returns the shard's name.
+    pub fn id(&self) -> &ShardId {
+        &self.lease.shard
+    }
+
+    /// Reads, hands out, writes progress, until the shard ends, is lost, or `stop`. When it is lost, all work on it is
+    /// dropped at once: the new owner does it.
+    pub async fn run(mut self, context: &Context, stop: &CancellationToken) -> (End, Part) {
+        let mut work = UnderWay::default();
+        loop {
+            let wake = self.begin_what_is_due(context, stop, &mut work);
+            self.catch_up(&work);
+            match work.next(stop, wake, &mut self.part).await {
+                Step::Handled(Ok(handled)) => self.handled(handled),
+                Step::Handled(Err(broken)) => {
+                    let error = &broken as &dyn std::error::Error;
+                    tracing::error!(shard = %self.id(), error, "work on a job broke off: the shard is begun anew");
+                    return (End::Lost, self.part);
+                }
+                Step::Read(page) => self.take_in(context, page),
+                Step::Stop => work.read = None,
+                Step::Asked | Step::Time => {}
+                Step::Wrote(writing) => {
+                    if let Some(end) = self.wrote(context, writing) {
+                        return (end, self.part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins to read and to write if it is time for it; returns when it will be.
+    fn begin_what_is_due(&mut self, context: &Context, stop: &CancellationToken, work: &mut UnderWay) -> Instant {
+        let (stopping, now) = (stop.is_cancelled(), Instant::now());
+        if !stopping {
+            self.hand_out(context, &mut work.running, stop);
+        }
+        let read_at = self.reads_at(now).filter(|_| !stopping && work.read.is_none());
+        if read_at.is_some_and(|at| at <= now) {
+            work.read = Some(self.read(context));
+        }
+        let last = stopping && work.running.is_empty();
+        let write_at = Some(self.writes_at(context)).filter(|_| work.write.is_none());
+        if work.write.is_none() && (last || write_at.is_some_and(|at| at <= now)) {
+            work.write = Some(self.write(context, if last { Hold::Release } else { Hold::Keep }));
+        }
+        // What is due is under way now, so only what is still to come needs waking up for.
+        let next = [read_at, write_at].into_iter().flatten().filter(|at| *at > now).min();
+        next.unwrap_or(now + context.times.round)
+    }
+
+    /// Gives everything out that may be begun: the first of each lane, if the progress covers it.
+    fn hand_out(&mut self, context: &Context, running: &mut JoinSet<Handled>, stop: &CancellationToken) {
+        if !self.status.is_valid(context.clock.uptime()) {
+            return;
+        }
+        while let Some(job) = self.lanes.next(|at| self.coverage.covers(at)) {
+            let under = Handling { lease: self.status.clone(), maybe_sent: job.maybe_sent, stop: stop.clone() };
+            running.spawn(async move {
+                let progress = job.work.handle(&under).await;
+                Handled { job, progress }
+            });
+        }
+    }
+
+    fn handled(&mut self, Handled { job, progress }: Handled) {
+        match progress {
+            Progress::Finished => {
+                self.window.finish(job.ticket);
+                self.lanes.finished(job.lane);
+            }
+            Progress::Unfinished => self.lanes.unfinished(job),
+        }
+    }
+
+    /// Notes up to which moment everything is finished and written down.
+    fn catch_up(&self, work: &UnderWay) {
+        let is_written = work.write.is_none() && self.written.reached_all(&self.window);
+        if is_written && self.window.is_empty() && !self.ended {
+            self.part.reached(self.reading.caught_up());
+        }
+    }
+}
+
+impl Context {
+    fn checkpoint_writes(&self, shard: &ShardId) -> Arc<[Arc<dyn CheckpointWrites>]> {
+        self.effects.iter().filter_map(|effect| effect.checkpoint_writes(self.reader.arn(), shard)).collect()
+    }
+}
+
+/// What one shard has under way.
+#[derive(Default)]
+struct UnderWay {
+    /// Jobs that are worked on. Dropped, they break off.
+    running: JoinSet<Handled>,
+    read: Option<BoxFuture<'static, Page>>,
+    write: Option<BoxFuture<'static, Writing>>,
+}
+
+enum Step {
+    Asked,
+    Handled(Result<Handled, JoinError>),
+    Read(Page),
+    Stop,
+    Time,
+    Wrote(Writing),
+}
+
+impl UnderWay {
+    /// Waits for the next thing to happen.
+    async fn next(&mut self, stop: &CancellationToken, wake: Instant, part: &mut Part) -> Step {
+        let known = stop.is_cancelled();
+        tokio::select! {
+            biased;
+            () = stop.cancelled(), if !known => Step::Stop,
+            Some(done) = self.running.join_next() => Step::Handled(done),
+            writing = over(&mut self.write) => Step::Wrote(writing),
+            page = over(&mut self.read) => Step::Read(page),
+            () = part.asked() => Step::Asked,
+            () = tokio::time::sleep_until(wake) => Step::Time,
+        }
+    }
+}
+
+/// Waits for the end of something that is under way; for ever, if nothing is.
+async fn over<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+    let Some(under_way) = future else { return std::future::pending().await };
+    let done = under_way.await;
+    *future = None;
+    done
+}

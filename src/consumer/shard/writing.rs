@@ -1,0 +1,142 @@
+//! Writing how far a shard was read: one write renews the lease, moves the checkpoint and covers what comes next.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::store::{
+    StoreError,
+    progress::{Hold, Reached, Save, Saved},
+    stream::SequenceNumber,
+};
+
+use super::{
+    Context, End, Shard,
+    written::{Due, Writing},
+};
+use crate::consumer::effect::CheckpointWrites;
+
+/// A transaction has 100 actions, and one of them writes the checkpoint.
+const ROOM: usize = 99;
+
+impl Shard {
+    /// Returns whether there is something that should be written soon.
+    fn has_news(&self) -> bool {
+        let ends = self.ended && self.window.is_empty() && !self.reached.finished;
+        ends || self.lanes.is_waiting() || !self.written.reached_all(&self.window)
+    }
+
+    /// Returns when progress is to be written.
+    pub(super) fn writes_at(&self, context: &Context) -> Instant {
+        let due = match (self.has_news(), self.part.is_due()) {
+            (true, true) => Due::AtOnce,
+            (true, false) => Due::Soon,
+            (false, _) => Due::ForRenewal,
+        };
+        self.written.due_at(due, context.times.round)
+    }
+
+    /// Writes progress as it is now.
+    pub(super) fn write(&mut self, context: &Context, hold: Hold) -> BoxFuture<'static, Writing> {
+        let checkpoint = self.window.checkpoint().cloned().map(|checkpoint| self.limited(checkpoint));
+        let finished = self.ended && self.window.is_empty() && checkpoint.as_ref() == self.window.checkpoint();
+        let wanted = if finished { Hold::Release } else { hold };
+        let span = match wanted {
+            Hold::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
+            Hold::Release => None,
+        };
+        let reached = Reached {
+            checkpoint: checkpoint.or_else(|| self.written.checkpoint.clone()),
+            finished,
+            handed_out: span.or_else(|| self.coverage.at_rest(self.lanes.maybe_sent())),
+            doubtful: self.reached.doubtful.clone(),
+        };
+        self.written.at = Some(Instant::now());
+        self.report_lag(context);
+        let (context, lease, effects) = (context.clone(), self.lease.clone(), self.writes.clone());
+        Box::pin(async move {
+            let began = context.clock.uptime();
+            let result = async {
+                let added = added(&effects, reached.checkpoint.as_ref()).await?;
+                let save = Save { lease: &lease, reached: &reached, hold: wanted, now: context.clock.now() };
+                context.consumers.save(&save, &added).await
+            };
+            let result = result.await;
+            Writing { reached, span, hold, began, result }
+        })
+    }
+
+    /// Returns how far one write can move the checkpoint: as far as each effect has room for what it adds.
+    fn limited(&self, checkpoint: SequenceNumber) -> SequenceNumber {
+        let room = ROOM / self.writes.len().max(1);
+        self.writes.iter().fold(checkpoint, |checkpoint, effect| effect.limit(checkpoint, room))
+    }
+
+    /// Draws the conclusions of a write; the end, if it is one.
+    pub(super) fn wrote(&mut self, context: &Context, writing: Writing) -> Option<End> {
+        let Writing { reached, span, hold, began, result } = writing;
+        let failed_before = std::mem::replace(&mut self.written.failed, result.is_err());
+        match result {
+            Ok(Saved::Yes) => {
+                if let Some(checkpoint) = &reached.checkpoint {
+                    self.writes.iter().for_each(|effect| effect.written(checkpoint));
+                }
+                self.status.extend(began + context.times.silence);
+                self.written.checkpoint.clone_from(&reached.checkpoint);
+                self.reached = Reached { doubtful: std::mem::take(&mut self.reached.doubtful), ..reached };
+                if let Some(span) = span {
+                    self.coverage.stored(span);
+                }
+                self.lanes.covered();
+                match (self.reached.finished, hold) {
+                    (true, _) => Some(End::Finished),
+                    (false, Hold::Release) => Some(End::Released),
+                    (false, Hold::Keep) => None,
+                }
+            }
+            Ok(Saved::Lost) => {
+                tracing::warn!(shard = %self.id(), "the shard's lease is another worker's now: its work is dropped");
+                Some(End::Lost)
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(shard = %self.id(), error, "the shard's progress could not be written");
+                // A worker that stops tries once more, and doesn't wait for a store that can't answer: the lease ends by
+                // itself.
+                let gives_up = hold == Hold::Release && failed_before;
+                let over = gives_up || !self.status.is_valid(context.clock.uptime());
+                over.then_some(End::Lost)
+            }
+        }
+    }
+
+    fn report_lag(&self, context: &Context) {
+        let now = context.clock.now();
+        let unfinished = self.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
+        // What can't be read may be as old as the last page is.
+        let lag = unfinished.max(self.reading.failing_for(now));
+        let shard = self.id().to_string();
+        metrics::gauge!("stamp_rally_shard_lag_seconds", "shard" => shard.clone()).set(lag.as_secs_f64());
+        metrics::gauge!("stamp_rally_shard_unfinished", "shard" => shard.clone())
+            .set(u32::try_from(self.window.len()).unwrap_or(u32::MAX));
+        if !self.written.reached_all(&self.window) {
+            metrics::gauge!("stamp_rally_shard_progress_timestamp_seconds", "shard" => shard).set(now.as_seconds());
+        }
+    }
+}
+
+/// Returns what the effects add to the write of a checkpoint.
+async fn added(
+    effects: &[std::sync::Arc<dyn CheckpointWrites>],
+    checkpoint: Option<&SequenceNumber>,
+) -> Result<Vec<TransactWriteItem>, StoreError> {
+    let mut added = Vec::new();
+    if let Some(checkpoint) = checkpoint {
+        for effect in effects {
+            added.extend(effect.writes(checkpoint).await?);
+        }
+    }
+    Ok(added)
+}
