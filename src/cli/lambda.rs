@@ -65,7 +65,7 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     refuse_elsewhere()?;
     let parts = service::Builder::of_this_process(&settings)?.with_retry(retry_settings());
-    let clients = Clients::of_this_machine(&Pace::worker()).await?;
+    let clients = Clients::from_environment(&Pace::worker()).await?;
     let store = parts.store(&clients);
     let (clock, notices) = (parts.clock(), NoticeEffect::new(parts.delivery(&store)?));
     let share = Share::among(settings.delivery.pushes_per_second, args.instances);

@@ -38,10 +38,10 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let parts = Builder::of_this_process(&settings)?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     let shutdown = service::shutdown_signal()?;
-    let clients = Clients::of_this_machine(&Pace::request()).await?;
+    let clients = Clients::from_environment(&Pace::request()).await?;
     let tables = Tables::seen_at(&clients, &settings.store).await?;
     let worker =
-        if args.with_consumer { Some(parts.worker(&Clients::of_this_machine(&Pace::worker()).await?)?) } else { None };
+        if args.with_consumer { Some(parts.worker(&Clients::from_environment(&Pace::worker()).await?)?) } else { None };
     tracing::info!(
         http.bind = %listener.local_addr()?,
         http.public_url = settings.http.public_url(),
@@ -58,7 +58,7 @@ pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
     let parts = Builder::of_this_process(&settings)?;
     let listener = settings.ops.bind.map(|bind| service::listen(bind, OPS_BIND)).transpose()?;
     let shutdown = service::shutdown_signal()?;
-    let clients = Clients::of_this_machine(&Pace::worker()).await?;
+    let clients = Clients::from_environment(&Pace::worker()).await?;
     let tables = Tables::seen_at(&clients, &settings.store).await?;
     let worker = parts.worker(&clients)?;
     let server = serve_ops(listener, parts.ops(&clients, &worker), shutdown.clone());

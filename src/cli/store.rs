@@ -25,14 +25,14 @@ fn for_commands() -> Pace {
 
 /// The clients of this machine, and the store over them. Nothing is asked yet.
 pub async fn open(settings: &Settings, pace: &Pace) -> anyhow::Result<(Clients, Store)> {
-    let clients = Clients::of_this_machine(pace).await?;
+    let clients = Clients::from_environment(pace).await?;
     let store = Store::new(clients.table.clone(), settings.store.clone());
     Ok((clients, store))
 }
 
 /// The clients of a command, for what isn't an item.
 pub async fn clients() -> anyhow::Result<Clients> {
-    Ok(Clients::of_this_machine(&for_commands()).await?)
+    Ok(Clients::from_environment(&for_commands()).await?)
 }
 
 /// Does a command's work with the store. Where that fails because there is no table yet, the error names the command

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::store::{
-    progress::{Board, DamagedShard, Errand, ShardProgress, WorkerId},
+    progress::{Board, CandidateRole, DamagedShard, ShardProgress, WorkerId},
     stream::ShardId,
 };
 
@@ -57,8 +57,8 @@ pub struct Leases {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seen {
-    fence: u64,
-    beat: u64,
+    fencing_token: u64,
+    heartbeat: u64,
     since: Duration,
 }
 
@@ -120,9 +120,9 @@ impl Leases {
 
     /// Takes in a board that was read; `now` is when its answer was there.
     pub fn observe(&mut self, board: &Board, now: Duration) {
-        let shards = board.shards.iter().map(|item| (item.shard.clone(), item.fence, item.beat));
+        let shards = board.shards.iter().map(|item| (item.shard.clone(), item.fencing_token, item.heartbeat));
         self.shards = seen(&self.shards, shards, now);
-        let candidates = board.candidates.iter().map(|candidate| (candidate.worker.clone(), 0, candidate.beat));
+        let candidates = board.candidates.iter().map(|candidate| (candidate.worker.clone(), 0, candidate.heartbeat));
         self.candidates = seen(&self.candidates, candidates, now);
         let since = |damaged: &DamagedShard| {
             self.damaged.iter().find(|(seen, _)| seen == damaged).map_or(now, |(_, since)| *since)
@@ -136,10 +136,10 @@ impl Leases {
     pub fn plan(&self, board: &Board, held: &BTreeSet<ShardId>, most: usize, now: Duration) -> Plan {
         let open: Vec<&ShardProgress> = board.shards.iter().filter(|item| !item.reached.finished).collect();
         let owners: BTreeSet<&WorkerId> = open.iter().filter_map(|item| self.holder(item, held, now)).collect();
-        let mut workers = self.alive(board, Errand::Wait, now);
+        let mut workers = self.alive(board, CandidateRole::Waiter, now);
         workers.extend(owners.iter().copied());
         workers.insert(&self.me);
-        let pushers = self.alive(board, Errand::Push, now);
+        let pushers = self.alive(board, CandidateRole::Pusher, now);
         let pushing: Vec<&WorkerId> = owners.iter().chain(pushers.difference(&owners)).copied().collect();
         let first = open.iter().find_map(|item| self.holder(item, held, now));
         let (take, release) = self.balance(board, held, &workers, most, now);
@@ -222,13 +222,16 @@ impl Leases {
     }
 
     fn unchanged(&self, item: &ShardProgress, now: Duration) -> Duration {
-        let seen = self.shards.get(&item.shard).filter(|seen| (seen.fence, seen.beat) == (item.fence, item.beat));
+        let seen = self
+            .shards
+            .get(&item.shard)
+            .filter(|seen| (seen.fencing_token, seen.heartbeat) == (item.fencing_token, item.heartbeat));
         seen.map_or(Duration::ZERO, |seen| now.saturating_sub(seen.since))
     }
 
     /// Those without a shard that are there for this, as far as this worker can tell.
-    fn alive<'a>(&self, board: &'a Board, errand: Errand, now: Duration) -> BTreeSet<&'a WorkerId> {
-        let there = board.candidates.iter().filter(|candidate| candidate.errand == errand);
+    fn alive<'a>(&self, board: &'a Board, role: CandidateRole, now: Duration) -> BTreeSet<&'a WorkerId> {
+        let there = board.candidates.iter().filter(|candidate| candidate.role == role);
         there.map(|candidate| &candidate.worker).filter(|id| self.silent(id, now) < self.times.silence).collect()
     }
 
@@ -247,9 +250,10 @@ fn seen<K: std::hash::Hash + Eq>(
     items: impl Iterator<Item = (K, u64, u64)>,
     now: Duration,
 ) -> HashMap<K, Seen> {
-    let merge = |(key, fence, beat): (K, u64, u64)| {
-        let same = before.get(&key).copied().filter(|seen| (seen.fence, seen.beat) == (fence, beat));
-        (key, same.unwrap_or(Seen { fence, beat, since: now }))
+    let merge = |(key, fencing_token, heartbeat): (K, u64, u64)| {
+        let same =
+            before.get(&key).copied().filter(|seen| (seen.fencing_token, seen.heartbeat) == (fencing_token, heartbeat));
+        (key, same.unwrap_or(Seen { fencing_token, heartbeat, since: now }))
     };
     items.map(merge).collect()
 }

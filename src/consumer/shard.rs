@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::time::Clock;
 use crate::store::{
-    progress::{Consumers, Hold, Lease, Reached, ShardProgress},
+    progress::{AfterWrite, Consumers, Lease, ShardProgress, ShardState},
     stream::{ShardId, StreamReader},
 };
 
@@ -85,7 +85,7 @@ pub(super) struct Shard {
     reading: Reading,
     /// The shard is closed, and its last page was read.
     ended: bool,
-    reached: Reached,
+    reached: ShardState,
     written: Written,
     /// What effects write together with the checkpoint.
     writes: Arc<[Arc<dyn CheckpointWrites>]>,
@@ -161,7 +161,7 @@ impl Shard {
         let last = stopping && work.running.is_empty();
         let write_at = Some(self.writes_at(context)).filter(|_| work.write.is_none());
         if work.write.is_none() && (last || write_at.is_some_and(|at| at <= now)) {
-            work.write = Some(self.write(context, if last { Hold::Release } else { Hold::Keep }));
+            work.write = Some(self.write(context, if last { AfterWrite::Release } else { AfterWrite::Keep }));
         }
         // What is due is under way now, so only what is still to come needs waking up for.
         let next = [read_at, write_at].into_iter().flatten().filter(|at| *at > now).min();

@@ -76,7 +76,7 @@ struct SimWorker {
 }
 
 struct Held {
-    fence: u64,
+    fencing_token: u64,
     status: LeaseStatus,
     window: Window,
     coverage: Coverage,

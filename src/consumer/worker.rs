@@ -127,7 +127,7 @@ impl Worker {
     /// Notes that this stream is followed from now on, and reports it if it is another one than before.
     async fn follow(&self, arn: &str) -> Result<(), StoreError> {
         let WorkerParts { store, clock, .. } = &self.parts;
-        if let Followed::Another { arn: former } = store.follow(CONSUMER, arn, clock.now()).await? {
+        if let Followed::Other { arn: former } = store.follow(CONSUMER, arn, clock.now()).await? {
             replaced().increment(1);
             tracing::error!(
                 stream.arn = arn,

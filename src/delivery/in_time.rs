@@ -107,7 +107,7 @@ impl Delivery {
     /// Returns whether a notice of a fact of this time waits, or may do so because a fact can't be read.
     async fn may_wait(&self, event_id: &EventId, participant: &LineUserId, span: FactSpan) -> Result<bool, StoreError> {
         let facts = self.parts.store.facts(event_id, participant).await?;
-        let waits = |status: &NoticeStatus| matches!(status, NoticeStatus::Waiting { .. });
+        let waits = |status: &NoticeStatus| matches!(status, NoticeStatus::Pending { .. });
         let mut of_batch = facts.in_order().into_iter().filter(|fact| span.contains(fact.at()));
         let one_waits = of_batch.any(|fact| fact.notice().is_some_and(|(_, status)| waits(status)));
         Ok(one_waits || !facts.unreadable.is_empty())

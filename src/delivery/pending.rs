@@ -51,7 +51,7 @@ impl PendingNotice {
     #[must_use]
     pub fn named_by(fact: &Fact) -> Option<NoticeId> {
         let (key, status) = fact.notice()?;
-        let waits = matches!(status, NoticeStatus::Waiting { .. });
+        let waits = matches!(status, NoticeStatus::Pending { .. });
         waits.then(|| NoticeId { event_id: fact.event_id().clone(), line_user_id: fact.line_user_id().clone(), key })
     }
 }

@@ -106,7 +106,7 @@ pub fn completion_due(event: &Event, masters: &StampMasters, facts: &Facts) -> O
     let counted = facts.stamps.iter().filter(|stamp| counts(&stamp.stamp_id));
     let last = counted.max_by_key(|stamp| (stamp.acquired_at, &stamp.stamp_id))?;
     let notice = match event.completion_message_content {
-        Some(_) => NoticeStatus::Waiting { tried_at: None },
+        Some(_) => NoticeStatus::Pending { tried_at: None },
         None => NoticeStatus::None,
     };
     Some(Completed {
@@ -176,7 +176,7 @@ mod tests {
             stamp_id: id.parse().unwrap(),
             acquired_at: Timestamp::EPOCH.plus_millis(minute * 60_000),
             request_id: None,
-            notice: NoticeStatus::Waiting { tried_at: None },
+            notice: NoticeStatus::Pending { tried_at: None },
         }
     }
 

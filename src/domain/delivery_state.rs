@@ -36,7 +36,7 @@ pub enum DeliveryState<'a> {
         unfollowed_at: Timestamp,
     },
     /// It is pending: delivery sends it.
-    Waiting {
+    Pending {
         /// When an attempt first ended without a clear answer, so that LINE may have accepted it.
         tried_at: Option<Timestamp>,
     },
@@ -61,7 +61,7 @@ impl DeliveryState<'_> {
             Self::Parked(parked) => parked.state.as_str(),
             Self::Sent(_) => "sent",
             Self::SentToNonFriend { .. } => "sent_to_non_friend",
-            Self::Waiting { .. } => "waiting",
+            Self::Pending { .. } => "waiting",
         }
     }
 }
@@ -108,7 +108,7 @@ fn line<'a>(
                 None => DeliveryState::Sent(sent),
             }
         }
-        NoticeStatus::Waiting { tried_at } => DeliveryState::Waiting { tried_at: *tried_at },
+        NoticeStatus::Pending { tried_at } => DeliveryState::Pending { tried_at: *tried_at },
     };
     Some(NoticeLine { key, requested_by, called_at, state })
 }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn every_state_has_its_word() {
         for (notice, word) in [
-            (NoticeStatus::Waiting { tried_at: None }, "waiting"),
+            (NoticeStatus::Pending { tried_at: None }, "waiting"),
             (sent(2), "sent"),
             (parked(ParkedState::Held), "held"),
             (parked(ParkedState::Failed), "failed"),
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_participant_who_is_no_friend_changes_nothing_for_what_was_not_sent() {
         assert_eq!(word_of(parked(ParkedState::Failed), &[friendship(0, false)]), "failed");
-        assert_eq!(word_of(NoticeStatus::Waiting { tried_at: None }, &[friendship(0, false)]), "waiting");
+        assert_eq!(word_of(NoticeStatus::Pending { tried_at: None }, &[friendship(0, false)]), "waiting");
         let undated = NoticeStatus::Sent { at: None, request_id: None };
         assert_eq!(word_of(undated, &[friendship(0, false)]), "sent", "it isn't known when");
     }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn notices_come_in_the_order_of_their_facts_and_facts_without_one_are_left_out() {
         let facts = Facts {
-            stamps: vec![stamp("002", 5, NoticeStatus::Waiting { tried_at: None }), stamp("001", 1, sent(2))],
+            stamps: vec![stamp("002", 5, NoticeStatus::Pending { tried_at: None }), stamp("001", 1, sent(2))],
             resends: vec![resend(1, 7, parked(ParkedState::Held))],
             completed: Some(completed(NoticeStatus::None)),
             ..Facts::default()

@@ -95,7 +95,7 @@ pub enum NoticeStatus {
         request_id: Option<String>,
     },
     /// It is pending: delivery sends it.
-    Waiting {
+    Pending {
         /// When an attempt first ended without a clear answer, so that LINE may have accepted it.
         tried_at: Option<Timestamp>,
     },

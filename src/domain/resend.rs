@@ -66,7 +66,7 @@ impl Facts {
             number,
             requested_by: order.requested_by.to_owned(),
             requested_at: order.requested_at,
-            notice: NoticeStatus::Waiting { tried_at: None },
+            notice: NoticeStatus::Pending { tried_at: None },
         })
     }
 
@@ -122,7 +122,7 @@ fn is_on_its_way(status: &NoticeStatus) -> bool {
     match status {
         NoticeStatus::None | NoticeStatus::Sent { .. } => false,
         NoticeStatus::Parked(parked) => parked.state == ParkedState::Held,
-        NoticeStatus::Waiting { .. } => true,
+        NoticeStatus::Pending { .. } => true,
     }
 }
 
@@ -130,12 +130,12 @@ fn maybe_sent_at(status: &NoticeStatus) -> Option<Timestamp> {
     match status {
         NoticeStatus::None | NoticeStatus::Sent { .. } => None,
         NoticeStatus::Parked(parked) => parked.tried_at,
-        NoticeStatus::Waiting { tried_at } => *tried_at,
+        NoticeStatus::Pending { tried_at } => *tried_at,
     }
 }
 
 fn is_unsent(status: &NoticeStatus) -> bool {
-    matches!(status, NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. })
+    matches!(status, NoticeStatus::Parked(_) | NoticeStatus::Pending { .. })
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn waiting() -> NoticeStatus {
-        NoticeStatus::Waiting { tried_at: None }
+        NoticeStatus::Pending { tried_at: None }
     }
 
     fn sent() -> NoticeStatus {

@@ -101,7 +101,7 @@ impl Clients {
     /// `AWS_ENDPOINT_URL_DYNAMODB` with `AWS_ENDPOINT_URL_DYNAMODB_STREAMS`.
     ///
     /// Nothing is asked of DynamoDB yet; credentials are looked for at the first call.
-    pub async fn of_this_machine(pace: &Pace) -> Result<Self, AwsSettingsError> {
+    pub async fn from_environment(pace: &Pace) -> Result<Self, AwsSettingsError> {
         refuse_half_an_endpoint(is_set(TABLE_ENDPOINT), is_set(STREAMS_ENDPOINT))?;
         let mut chain = aws_config::defaults(BehaviorVersion::latest());
         if let Some(plain) = plain_machine() {

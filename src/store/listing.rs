@@ -26,7 +26,7 @@ use super::{
 };
 use merge::{Index, Merge, Source};
 pub use page::{Direction, Page, Position, Wanted};
-pub use people::People;
+pub use people::ParticipantIds;
 
 /// A participant who acquired a stamp.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -119,7 +119,7 @@ impl Store {
     /// Returns whether the event has a participant. Looks into every index partition there could be, also those
     /// that the event doesn't name: a process may have registered a participant by an older copy of it. The index
     /// follows the table a moment later, so a registration of this very moment may be missed.
-    pub async fn is_anybody_registered(&self, event: &Event) -> Result<bool, StoreError> {
+    pub async fn has_participants(&self, event: &Event) -> Result<bool, StoreError> {
         let found = Shard::possible().map(|shard| self.is_anybody_in(&event.event_id, shard));
         Ok(try_join_all(found).await?.contains(&true))
     }

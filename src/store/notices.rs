@@ -21,11 +21,11 @@ use super::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marked {
     /// It was so already (or moved on meanwhile): nothing was changed, and that is success.
-    Before,
+    Already,
     /// The item is gone (the person was erased).
-    Gone,
+    NoItem,
     /// It is written.
-    Now,
+    Done,
 }
 
 impl Store {
@@ -80,9 +80,9 @@ impl Store {
         let update = self.client.update_item().table_name(&self.tables.main);
         let update = change.of(update).return_values_on_condition_check_failure(AllOld);
         Ok(match guarded(update.send().await)? {
-            Guarded::Done => Marked::Now,
-            Guarded::Refused(Some(_)) => Marked::Before,
-            Guarded::Refused(None) => Marked::Gone,
+            Guarded::Done => Marked::Done,
+            Guarded::Refused(Some(_)) => Marked::Already,
+            Guarded::Refused(None) => Marked::NoItem,
         })
     }
 }

@@ -23,17 +23,17 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded<T> {
     /// The fact was there already; this is the stored one, given back by the failed condition itself.
-    Before(T),
+    Already(T),
     /// The fact was written by this request: now, or by an attempt of it whose answer got lost
     /// (the failed condition gave back our own `requestId`).
-    Now(T),
+    Written(T),
 }
 
 impl<T> Recorded<T> {
     /// Returns the stored fact, of this request or of another one.
     pub fn fact(self) -> T {
         match self {
-            Self::Before(fact) | Self::Now(fact) => fact,
+            Self::Already(fact) | Self::Written(fact) => fact,
         }
     }
 }
@@ -93,9 +93,9 @@ impl Store {
     pub async fn record_resend(&self, resend: &Resend) -> Result<Recorded<Resend>, StoreError> {
         let asked = |resend: &Resend| (resend.requested_by.clone(), resend.requested_at);
         Ok(match self.put_once(items::resend(resend)).await? {
-            None => Recorded::Now(resend.clone()),
-            Some(stored) if asked(&stored) == asked(resend) => Recorded::Now(stored),
-            Some(stored) => Recorded::Before(stored),
+            None => Recorded::Written(resend.clone()),
+            Some(stored) if asked(&stored) == asked(resend) => Recorded::Written(stored),
+            Some(stored) => Recorded::Already(stored),
         })
     }
 
@@ -113,8 +113,8 @@ impl Store {
             (decided, _) => return Ok(decided),
         };
         Ok(match self.record_resend(&resend).await? {
-            Recorded::Before(_) => Err(ResendRefusal::Pending),
-            Recorded::Now(resend) => Ok(resend),
+            Recorded::Already(_) => Err(ResendRefusal::Pending),
+            Recorded::Written(resend) => Ok(resend),
         })
     }
 
@@ -158,8 +158,8 @@ impl Store {
 /// Distinguishes our own repeated write from another request's fact.
 fn recorded<T: Clone>(wanted: &T, stored: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
     match stored {
-        None => Recorded::Now(wanted.clone()),
-        Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Now(fact),
-        Some(fact) => Recorded::Before(fact),
+        None => Recorded::Written(wanted.clone()),
+        Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Written(fact),
+        Some(fact) => Recorded::Already(fact),
     }
 }

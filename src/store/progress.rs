@@ -22,7 +22,8 @@ mod leases;
 
 pub use super::ids::WorkerId;
 pub use super::state::{
-    BatchFacts, By, Candidate, Errand, EventFacts, FactSpan, HandedOut, Hold, Lease, Reached, Run, Saved, ShardProgress,
+    AfterWrite, BatchFacts, By, Candidate, CandidateRole, EventFacts, FactSpan, HandedOut, Lease, Run, Saved,
+    ShardProgress, ShardState,
 };
 pub use consumers::{Board, Consumers};
 pub use damaged::DamagedShard;

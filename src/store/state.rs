@@ -39,7 +39,7 @@ impl FactSpan {
 
 /// How far a shard was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct ShardState {
     /// Every record up to this one is finished; absent: none is, reading begins at the trim horizon.
     pub checkpoint: Option<SequenceNumber>,
     /// Every record of the shard is finished, and the shard is closed.
@@ -49,14 +49,14 @@ pub struct Reached {
     /// none: the shard was given back with nothing under way.
     pub handed_out: Option<FactSpan>,
     /// Such spans whose records can't be read again: they were trimmed meanwhile. For `reconcile`.
-    pub doubtful: Vec<FactSpan>,
+    pub maybe_sent: Vec<FactSpan>,
 }
 
-impl Reached {
+impl ShardState {
     /// Returns whether nothing of the shard may have been handed to LINE without being finished.
     #[must_use]
     pub fn is_certain(&self) -> bool {
-        self.handed_out.is_none() && self.doubtful.is_empty()
+        self.handed_out.is_none() && self.maybe_sent.is_empty()
     }
 }
 
@@ -70,11 +70,11 @@ pub struct ShardProgress {
     /// Who reads it; no worker after a graceful stop.
     pub owner: Option<WorkerId>,
     /// The fencing token: grows with each take-over.
-    pub fence: u64,
+    pub fencing_token: u64,
     /// The heartbeat: grows with each write of the owner.
-    pub beat: u64,
+    pub heartbeat: u64,
     /// How far it was read.
-    pub reached: Reached,
+    pub reached: ShardState,
     /// When it was last written, by the writer's wall clock: for operators, and to clear away what is days old.
     pub updated_at: Timestamp,
 }
@@ -89,21 +89,21 @@ pub struct Lease {
     /// Its owner.
     pub owner: WorkerId,
     /// The fencing token it was taken with.
-    pub fence: u64,
+    pub fencing_token: u64,
 }
 
 /// What a write of a lease's owner came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
     /// The lease is another worker's now: nothing was written, and nothing may be done for this shard any more.
-    Lost,
+    LeaseLost,
     /// It is written.
-    Yes,
+    Done,
 }
 
 /// What the owner of a lease wants with it after a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
+pub enum AfterWrite {
     /// To keep it.
     Keep,
     /// To give it to any worker.
@@ -116,18 +116,18 @@ pub struct Candidate {
     /// Who.
     pub worker: WorkerId,
     /// What it is there for.
-    pub errand: Errand,
+    pub role: CandidateRole,
     /// Grows while it lives.
-    pub beat: u64,
+    pub heartbeat: u64,
 }
 
 /// What a worker without a shard is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Errand {
+pub enum CandidateRole {
     /// It pushes without a shard (`reconcile`), and needs a share of the pushes.
-    Push,
+    Pusher,
     /// It waits for a lease.
-    Wait,
+    Waiter,
 }
 
 /// Facts that may have been handed to LINE without being finished.

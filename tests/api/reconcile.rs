@@ -64,7 +64,7 @@ async fn state(person: &Person<'_>, key: NoticeKey) -> &'static str {
         Some(NoticeStatus::None) => "none",
         Some(NoticeStatus::Parked(parked)) => parked.state.as_str(),
         Some(NoticeStatus::Sent { .. }) => "sent",
-        Some(NoticeStatus::Waiting { .. }) => "waiting",
+        Some(NoticeStatus::Pending { .. }) => "waiting",
     }
 }
 

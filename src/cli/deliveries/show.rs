@@ -59,7 +59,7 @@ fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
             words.push(Some(format!("no friend since {}", unfollowed_at.in_zone(zone))));
             words
         }
-        DeliveryState::Waiting { tried_at } => vec![Some(format!("since {called_at}")), maybe_sent(*tried_at, zone)],
+        DeliveryState::Pending { tried_at } => vec![Some(format!("since {called_at}")), maybe_sent(*tried_at, zone)],
     };
     [asked].into_iter().chain(words).flatten().collect::<Vec<_>>().join("; ")
 }

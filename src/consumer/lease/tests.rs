@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::time::Timestamp;
-use crate::store::progress::{Candidate, DamagedShard, Errand, Reached};
+use crate::store::progress::{Candidate, CandidateRole, DamagedShard, ShardState};
 
 const LEASE: Duration = Duration::from_secs(10);
 
@@ -12,20 +12,20 @@ fn shard(name: &str) -> ShardId {
     ShardId::from(name.to_owned())
 }
 
-fn item(name: &str, owner: Option<&str>, beat: u64) -> ShardProgress {
+fn item(name: &str, owner: Option<&str>, heartbeat: u64) -> ShardProgress {
     ShardProgress {
         shard: shard(name),
         parent: None,
         owner: owner.map(worker),
-        fence: 1,
-        beat,
-        reached: Reached::default(),
+        fencing_token: 1,
+        heartbeat,
+        reached: ShardState::default(),
         updated_at: Timestamp::EPOCH,
     }
 }
 
 fn board(shards: Vec<ShardProgress>, candidates: &[&str]) -> Board {
-    let candidate = |name: &&str| Candidate { worker: worker(name), errand: Errand::Wait, beat: 1 };
+    let candidate = |name: &&str| Candidate { worker: worker(name), role: CandidateRole::Waiter, heartbeat: 1 };
     let candidates = candidates.iter().map(candidate).collect();
     Board { shards, candidates, ..Board::default() }
 }
@@ -64,8 +64,9 @@ fn a_lease_that_was_not_renewed_moves_within_its_time_and_not_before_the_holder_
 #[test]
 fn a_lease_that_is_renewed_stays() {
     let mut leases = ann();
-    for beat in 0..50u32 {
-        let (board, now) = (board(vec![item("s1", Some("bob"), beat.into())], &[]), Times::of(LEASE).round * beat);
+    for heartbeat in 0..50u32 {
+        let (board, now) =
+            (board(vec![item("s1", Some("bob"), heartbeat.into())], &[]), Times::of(LEASE).round * heartbeat);
         leases.observe(&board, now);
         assert_eq!(taken(&leases.plan(&board, &held(&[]), 99, now)), [""; 0]);
     }
@@ -107,7 +108,7 @@ fn a_shard_that_its_candidate_does_not_take_is_anybodys() {
     let mut board = board(vec![item("s1", Some("ann"), 1), item("s2", None, 1)], &["bob"]);
     leases.observe(&board, Duration::ZERO);
     assert_eq!(taken(&leases.plan(&board, &held(&["s1"]), 99, Duration::ZERO)), [""; 0]);
-    board.candidates[0].beat += 1;
+    board.candidates[0].heartbeat += 1;
     leases.observe(&board, now);
     assert_eq!(taken(&leases.plan(&board, &held(&["s1"]), 99, now)), ["s2"]);
 }
@@ -138,7 +139,7 @@ fn its_own_name_on_a_shard_it_does_not_read_is_a_lost_answer() {
 #[test]
 fn who_pushes_without_a_shard_takes_a_share_of_the_pushes_and_none_of_the_shards() {
     let mut board = board(vec![item("s1", Some("ann"), 1), item("s2", Some("bob"), 1)], &[]);
-    board.candidates.push(Candidate { worker: worker("aaa"), errand: Errand::Push, beat: 1 });
+    board.candidates.push(Candidate { worker: worker("aaa"), role: CandidateRole::Pusher, heartbeat: 1 });
     let plan = |me: &str, held: &[&str], now: Duration, first: &mut Option<Leases>| {
         let leases = first.get_or_insert_with(|| Leases::new(worker(me), Times::of(LEASE)));
         leases.observe(&board, now);
@@ -156,8 +157,8 @@ fn who_pushes_without_a_shard_takes_a_share_of_the_pushes_and_none_of_the_shards
     assert_eq!(share(plan("ann", &["s1"], later, &mut ann)), 10, "both others are silent");
 }
 
-fn damaged(beat: &str) -> DamagedShard {
-    let seen = [("SK", "SHARD#s1"), ("beat", beat)];
+fn damaged(heartbeat: &str) -> DamagedShard {
+    let seen = [("SK", "SHARD#s1"), ("beat", heartbeat)];
     let text = |text: &str| aws_sdk_dynamodb::types::AttributeValue::S(text.to_owned());
     DamagedShard { shard: shard("s1"), seen: seen.map(|(name, value)| (name.to_owned(), text(value))).into() }
 }
@@ -166,7 +167,7 @@ fn damaged(beat: &str) -> DamagedShard {
 fn a_shard_whose_item_can_not_be_read_is_begun_anew_when_its_owner_must_have_stopped() {
     let silence = Times::of(LEASE).silence;
     let mut leases = ann();
-    let seen = |beat: &str| Board { damaged: vec![damaged(beat)], ..Board::default() };
+    let seen = |heartbeat: &str| Board { damaged: vec![damaged(heartbeat)], ..Board::default() };
     leases.observe(&seen("a"), Duration::ZERO);
     // Its owner has written meanwhile.
     leases.observe(&seen("b"), silence / 2);

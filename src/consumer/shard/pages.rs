@@ -114,7 +114,7 @@ impl Shard {
     /// Notes that what the owner before may have handed out can't be read again: `reconcile` must know.
     fn cut_off(&mut self) {
         reading::lost(self.id()).increment(1);
-        self.reached.doubtful.extend(self.coverage.cut_off());
+        self.reached.maybe_sent.extend(self.coverage.cut_off());
     }
 
     fn take_records(&mut self, context: &Context, records: &[Record]) {
@@ -124,7 +124,7 @@ impl Shard {
             self.take_record(context, record);
         }
         if caught_up {
-            self.reached.doubtful.extend(self.coverage.caught_up(context.clock.now()));
+            self.reached.maybe_sent.extend(self.coverage.caught_up(context.clock.now()));
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::store::{
     StoreError,
-    progress::{Hold, Reached, Save, Saved},
+    progress::{AfterWrite, Save, Saved, ShardState},
     stream::SequenceNumber,
 };
 
@@ -39,19 +39,19 @@ impl Shard {
     }
 
     /// Writes progress as it is now.
-    pub(super) fn write(&mut self, context: &Context, hold: Hold) -> BoxFuture<'static, Writing> {
+    pub(super) fn write(&mut self, context: &Context, hold: AfterWrite) -> BoxFuture<'static, Writing> {
         let checkpoint = self.window.checkpoint().cloned().map(|checkpoint| self.limited(checkpoint));
         let finished = self.ended && self.window.is_empty() && checkpoint.as_ref() == self.window.checkpoint();
-        let wanted = if finished { Hold::Release } else { hold };
+        let wanted = if finished { AfterWrite::Release } else { hold };
         let span = match wanted {
-            Hold::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
-            Hold::Release => None,
+            AfterWrite::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
+            AfterWrite::Release => None,
         };
-        let reached = Reached {
+        let reached = ShardState {
             checkpoint: checkpoint.or_else(|| self.written.checkpoint.clone()),
             finished,
             handed_out: span.or_else(|| self.coverage.at_rest(self.lanes.maybe_sent())),
-            doubtful: self.reached.doubtful.clone(),
+            maybe_sent: self.reached.maybe_sent.clone(),
         };
         self.written.at = Some(Instant::now());
         self.report_lag(context);
@@ -79,24 +79,24 @@ impl Shard {
         let Writing { reached, span, hold, began, result } = writing;
         let failed_before = std::mem::replace(&mut self.written.failed, result.is_err());
         match result {
-            Ok(Saved::Yes) => {
+            Ok(Saved::Done) => {
                 if let Some(checkpoint) = &reached.checkpoint {
                     self.writes.iter().for_each(|effect| effect.written(checkpoint));
                 }
                 self.status.extend(began + context.times.silence);
                 self.written.checkpoint.clone_from(&reached.checkpoint);
-                self.reached = Reached { doubtful: std::mem::take(&mut self.reached.doubtful), ..reached };
+                self.reached = ShardState { maybe_sent: std::mem::take(&mut self.reached.maybe_sent), ..reached };
                 if let Some(span) = span {
                     self.coverage.stored(span);
                 }
                 self.lanes.covered();
                 match (self.reached.finished, hold) {
                     (true, _) => Some(End::Finished),
-                    (false, Hold::Release) => Some(End::Released),
-                    (false, Hold::Keep) => None,
+                    (false, AfterWrite::Release) => Some(End::Released),
+                    (false, AfterWrite::Keep) => None,
                 }
             }
-            Ok(Saved::Lost) => {
+            Ok(Saved::LeaseLost) => {
                 tracing::warn!(shard = %self.id(), "the shard's lease is another worker's now: its work is dropped");
                 Some(End::Lost)
             }
@@ -105,7 +105,7 @@ impl Shard {
                 tracing::warn!(shard = %self.id(), error, "the shard's progress could not be written");
                 // A worker that stops tries once more, and doesn't wait for a store that can't answer: the lease ends by
                 // itself.
-                let gives_up = hold == Hold::Release && failed_before;
+                let gives_up = hold == AfterWrite::Release && failed_before;
                 let over = gives_up || !self.status.is_valid(context.clock.uptime());
                 over.then_some(End::Lost)
             }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::store::{
     StoreError,
-    progress::{FactSpan, Hold, Reached, Saved},
+    progress::{AfterWrite, FactSpan, Saved, ShardState},
     stream::{SequenceNumber, ShardId},
 };
 
@@ -17,10 +17,10 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A write that is over.
 pub(super) struct Writing {
-    pub reached: Reached,
+    pub reached: ShardState,
     /// What may be handed out when it is stored; nothing if the shard was given back.
     pub span: Option<FactSpan>,
-    pub hold: Hold,
+    pub hold: AfterWrite,
     /// The uptime before it was sent: from then on the lease is ours for some time.
     pub began: Duration,
     pub result: Result<Saved, StoreError>,

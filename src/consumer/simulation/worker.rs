@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::store::{
-    progress::{Candidate, Errand, Reached, ShardProgress, WorkerId},
+    progress::{Candidate, CandidateRole, ShardProgress, ShardState, WorkerId},
     stream::{ListedShard, ShardId, ShardsPage},
 };
 
@@ -47,10 +47,15 @@ impl SimWorker {
             let Some(stored) = world.board.shards.iter_mut().find(|stored| stored.shard == item.shard) else {
                 continue;
             };
-            assert_eq!((stored.fence, stored.beat), (item.fence, item.beat), "nothing came between");
-            (stored.owner, stored.fence, stored.beat) = (Some(self.me.clone()), stored.fence + 1, stored.beat + 1);
+            assert_eq!(
+                (stored.fencing_token, stored.heartbeat),
+                (item.fencing_token, item.heartbeat),
+                "nothing came between"
+            );
+            (stored.owner, stored.fencing_token, stored.heartbeat) =
+                (Some(self.me.clone()), stored.fencing_token + 1, stored.heartbeat + 1);
             let held = Held {
-                fence: stored.fence,
+                fencing_token: stored.fencing_token,
                 status: LeaseStatus::until(uptime + Times::of(LEASE).silence),
                 window: Window::after(stored.reached.checkpoint.clone()),
                 coverage: Coverage::inherit(stored.reached.handed_out),
@@ -66,8 +71,8 @@ impl SimWorker {
         }
         world.board.candidates.retain(|candidate| candidate.worker != self.me);
         if self.held.is_empty() {
-            let beat = world.rng.u64(..);
-            world.board.candidates.push(Candidate { worker: self.me.clone(), errand: Errand::Wait, beat });
+            let heartbeat = world.rng.u64(..);
+            world.board.candidates.push(Candidate { worker: self.me.clone(), role: CandidateRole::Waiter, heartbeat });
         }
     }
 
@@ -91,9 +96,9 @@ impl SimWorker {
                 shard: shard.id,
                 parent: shard.parent,
                 owner: None,
-                fence: 0,
-                beat: 0,
-                reached: Reached::default(),
+                fencing_token: 0,
+                heartbeat: 0,
+                reached: ShardState::default(),
                 updated_at: wall(world.now),
             });
         }
@@ -136,7 +141,11 @@ impl SimWorker {
         }
         let Some(job) = held.lanes.next(|at| held.coverage.covers(at)) else { return };
         let item = world.board.shards.iter().find(|item| item.shard == id).unwrap();
-        assert_eq!((item.owner.as_ref(), item.fence), (Some(&me), held.fence), "no other worker can have the lease");
+        assert_eq!(
+            (item.owner.as_ref(), item.fencing_token),
+            (Some(&me), held.fencing_token),
+            "no other worker can have the lease"
+        );
         assert!(item.reached.handed_out.is_some_and(|span| span.contains(job.at)), "covered before it is handed out");
         let (participant, n) = job.work;
         assert!(
@@ -181,7 +190,7 @@ impl SimWorker {
         let (me, uptime) = (self.me.clone(), self.uptime(world));
         let Some(held) = self.held.get_mut(shard) else { return };
         let item = world.board.shards.iter_mut().find(|item| item.shard == *shard).unwrap();
-        if item.owner.as_ref() != Some(&me) || item.fence != held.fence {
+        if item.owner.as_ref() != Some(&me) || item.fencing_token != held.fencing_token {
             self.held.remove(shard);
             return;
         }
@@ -195,8 +204,8 @@ impl SimWorker {
         }
         let checkpoint = held.window.checkpoint().cloned();
         assert!(checkpoint >= item.reached.checkpoint, "a checkpoint never goes back");
-        item.reached = Reached { checkpoint, finished, handed_out: Some(span), doubtful: Vec::new() };
-        item.beat += 1;
+        item.reached = ShardState { checkpoint, finished, handed_out: Some(span), maybe_sent: Vec::new() };
+        item.heartbeat += 1;
         let gone = finished || release;
         if gone {
             item.owner = None;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::store::{
     StoreError,
-    progress::{Board, Errand, Lease, Reached, ShardProgress},
+    progress::{Board, CandidateRole, Lease, ShardProgress, ShardState},
     stream::ShardId,
 };
 
@@ -59,7 +59,7 @@ impl AtWork {
         let taken = self.context.consumers.take(item, &self.me, now).await?;
         Ok(taken.map(|found| {
             let (shard, parent) = (found.shard.clone(), found.parent.clone());
-            let lease = Lease { shard, parent, owner: self.me.clone(), fence: found.fence };
+            let lease = Lease { shard, parent, owner: self.me.clone(), fencing_token: found.fencing_token };
             Shard::begin(lease, found, asked, &self.context, self.catch_up.reading.part())
         }))
     }
@@ -92,7 +92,7 @@ impl AtWork {
     async fn show_life(&mut self) -> Result<(), StoreError> {
         let without_shard = self.owned == 0;
         if without_shard {
-            self.context.consumers.stand_by(&self.me, Errand::Wait).await?;
+            self.context.consumers.announce(&self.me, CandidateRole::Waiter).await?;
         } else if self.is_candidate {
             self.context.consumers.forget_worker(&self.me).await?;
         }
@@ -125,7 +125,7 @@ impl AtWork {
     }
 }
 
-fn report_begun_anew(shard: &ShardId, reached: &Reached) {
+fn report_begun_anew(shard: &ShardId, reached: &ShardState) {
     let Some(checkpoint) = &reached.checkpoint else {
         return tracing::error!(
             shard = %shard,

@@ -27,7 +27,7 @@ impl Parts {
             let repeated = NoticeId { key: key.clone(), ..notice.clone() };
             self.store.mark_sent(&repeated, at, request_id).await?;
         }
-        if self.store.mark_sent(notice, at, request_id).await? == Marked::Gone {
+        if self.store.mark_sent(notice, at, request_id).await? == Marked::NoItem {
             // Erased between push and mark: there is nothing left to say it on.
             return Ok(Next::Done(Outcome::PassedOver));
         }
@@ -39,9 +39,9 @@ impl Parts {
     pub(super) async fn park(&self, attempt: &Attempt<'_>, parked: &Parked) -> Result<Next, StoreError> {
         let PendingNotice { notice, path, .. } = attempt.pending;
         Ok(Next::Done(match self.store.park(notice, path.state(), parked).await? {
-            Marked::Now => reported(attempt, parked),
-            Marked::Before if *path != Path::Unreadable => Outcome::AlreadySent,
-            Marked::Before | Marked::Gone => Outcome::PassedOver,
+            Marked::Done => reported(attempt, parked),
+            Marked::Already if *path != Path::Unreadable => Outcome::AlreadySent,
+            Marked::Already | Marked::NoItem => Outcome::PassedOver,
         }))
     }
 
@@ -77,7 +77,7 @@ impl Parts {
             return Ok(None);
         }
         let at = self.clock.now();
-        Ok((self.store.note_attempt(notice, at).await? == Marked::Now).then_some(at))
+        Ok((self.store.note_attempt(notice, at).await? == Marked::Done).then_some(at))
     }
 
     /// Returns what a failed push means: is it the message or the channel, and may LINE have accepted it?

@@ -103,7 +103,7 @@ impl Grounds {
     pub fn find_among(&self, facts: &Facts) -> Found {
         let mut found = Found::default();
         for fact in facts.in_order() {
-            let Some((key, NoticeStatus::Waiting { tried_at })) = fact.notice() else { continue };
+            let Some((key, NoticeStatus::Pending { tried_at })) = fact.notice() else { continue };
             if let RecordState::Coming(until) = self.horizon.record(fact.at()) {
                 found.left = Some(Left::one(until).and(found.left));
                 continue;
@@ -147,7 +147,7 @@ fn is_record_gone(key: &NoticeKey, facts: &Facts, horizon: &Horizon) -> bool {
             NoticeStatus::None => true,
             NoticeStatus::Parked(parked) => horizon.is_gone(parked.since),
             NoticeStatus::Sent { at, .. } => at.is_none_or(|at| horizon.is_gone(at)),
-            NoticeStatus::Waiting { .. } => false,
+            NoticeStatus::Pending { .. } => false,
         })
 }
 

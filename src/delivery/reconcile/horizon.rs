@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
     use crate::store::{
-        progress::{Reached, ShardProgress, WorkerId},
+        progress::{ShardProgress, ShardState, WorkerId},
         stream::ShardId,
     };
 
@@ -194,9 +194,9 @@ mod tests {
             shard: ShardId::from("s".to_owned()),
             parent: None,
             owner: owner.map(|owner| WorkerId::from(owner.to_owned())),
-            fence: 1,
-            beat: 1,
-            reached: Reached { finished, ..Reached::default() },
+            fencing_token: 1,
+            heartbeat: 1,
+            reached: ShardState { finished, ..ShardState::default() },
             updated_at,
         };
         let readers =

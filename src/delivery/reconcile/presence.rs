@@ -11,7 +11,7 @@ use crate::consumer::{
 use crate::delivery::Delivery;
 use crate::store::{
     StoreError,
-    progress::{Consumers, Errand, WorkerId},
+    progress::{CandidateRole, Consumers, WorkerId},
 };
 
 use super::run::ReconcileError;
@@ -98,7 +98,7 @@ impl Presence {
     async fn show(&mut self) -> Result<Place, StoreError> {
         let Some(consumers) = &self.consumers else { return Ok(Plan::default().place(0, 0, self.times)) };
         let asked = self.delivery.clock().uptime();
-        consumers.stand_by(&self.me, Errand::Push).await?;
+        consumers.announce(&self.me, CandidateRole::Pusher).await?;
         let board = consumers.board().await?;
         self.lease.extend(asked + self.times.silence);
         let (now, most) = (self.delivery.clock().uptime(), self.delivery.settings().pushes_per_second as usize);

@@ -83,7 +83,7 @@ impl<'a> AboutView<'a> {
             DeliveryState::SentToNonFriend { sent, unfollowed_at } => {
                 Self { unfollowed_at: Some(*unfollowed_at), ..Self::sent(sent) }
             }
-            DeliveryState::Waiting { tried_at } => Self { notice_tried_at: *tried_at, ..Self::default() },
+            DeliveryState::Pending { tried_at } => Self { notice_tried_at: *tried_at, ..Self::default() },
         }
     }
 

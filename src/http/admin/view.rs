@@ -255,7 +255,7 @@ impl<'a> NoticeView<'a> {
                 flex_message_request_id: request_id.as_deref(),
                 ..Self::default()
             },
-            NoticeStatus::Waiting { tried_at } => {
+            NoticeStatus::Pending { tried_at } => {
                 Self { flex_message_sent: Some(false), notice_tried_at: *tried_at, ..Self::default() }
             }
         }

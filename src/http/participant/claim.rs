@@ -33,7 +33,7 @@ impl Found {
         match self {
             Self::Nothing => Acquisition::None,
             Self::Stamp(recorded) => match &**recorded {
-                Recorded::Before(stamp) | Recorded::Now(stamp) => Acquisition::Read(stamp),
+                Recorded::Already(stamp) | Recorded::Written(stamp) => Acquisition::Read(stamp),
             },
             Self::Unreadable => Acquisition::Unreadable,
         }
@@ -51,15 +51,15 @@ impl Found {
 /// Returns 201 for what this request wrote, 200 for what was written before.
 pub(super) fn status<T>(recorded: &Recorded<T>) -> StatusCode {
     match recorded {
-        Recorded::Before(_) => StatusCode::OK,
-        Recorded::Now(_) => StatusCode::CREATED,
+        Recorded::Already(_) => StatusCode::OK,
+        Recorded::Written(_) => StatusCode::CREATED,
     }
 }
 
 /// Returns what was found of a stamp. An item that can't be read is in the way of a second acquisition all the same.
 pub(super) fn found(looked_up: Result<Option<UserStamp>, StoreError>) -> Result<Found, ApiError> {
     match looked_up {
-        Ok(stamp) => Ok(stamp.map_or(Found::Nothing, |stamp| Found::of(Recorded::Before(stamp)))),
+        Ok(stamp) => Ok(stamp.map_or(Found::Nothing, |stamp| Found::of(Recorded::Already(stamp)))),
         Err(StoreError::Unreadable(_)) => Ok(Found::Unreadable),
         Err(error) => Err(error.into()),
     }
@@ -90,8 +90,8 @@ pub(super) async fn register(
 ) -> Result<(Facts, Recorded<User>), ApiError> {
     let mut facts = app.store.facts(&event.event_id, who).await?;
     let recorded = match facts.user.take() {
-        Some(user) if user.request_id.as_ref() == Some(&request_id) => Recorded::Now(user),
-        Some(user) => Recorded::Before(user),
+        Some(user) if user.request_id.as_ref() == Some(&request_id) => Recorded::Written(user),
+        Some(user) => Recorded::Already(user),
         None => {
             let user = claim::register(event, who.clone(), request_id, app.clock.now())?;
             app.store.register(&user, event.index_shards).await?
@@ -140,7 +140,7 @@ pub(super) async fn acquired_before(
     claim: &Claim,
 ) -> Result<Option<Found>, ApiError> {
     let found = match app.store.stamp(&event.event_id, &claim.line_user_id, stamp_id).await {
-        Ok(Some(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => Found::of(Recorded::Now(stamp)),
+        Ok(Some(stamp)) if stamp.request_id.as_ref() == Some(&claim.request_id) => Found::of(Recorded::Written(stamp)),
         looked_up => found(looked_up)?,
     };
     Ok(Some(found).filter(|found| !matches!(found, Found::Nothing)))

@@ -80,7 +80,7 @@ impl<'a> StampView<'a> {
         let acquired = acquisition.stamp();
         let sent_at = acquired.and_then(|stamp| match stamp.notice {
             NoticeStatus::Sent { at, .. } => at,
-            NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. } => None,
+            NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Pending { .. } => None,
         });
         Self {
             stamp_id: stamp_id.as_str(),

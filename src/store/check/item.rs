@@ -151,7 +151,7 @@ fn marks(item: &Item, notice: NoticeId, status: &NoticeStatus) -> Option<Fault> 
     if let Some(name) = leftover {
         let problem = match status {
             NoticeStatus::Sent { .. } => "is there although the notice was sent",
-            NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Waiting { .. } => {
+            NoticeStatus::None | NoticeStatus::Parked(_) | NoticeStatus::Pending { .. } => {
                 "is there although the notice is not parked"
             }
         };

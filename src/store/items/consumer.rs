@@ -5,7 +5,7 @@ use crate::domain::time::Timestamp;
 use super::{
     super::{
         keys::{self, Progress, ProgressKey},
-        state::{Candidate, Errand, ShardProgress},
+        state::{Candidate, CandidateRole, ShardProgress},
         unreadable::Unreadable,
     },
     Fields, Item,
@@ -46,8 +46,9 @@ pub(in super::super) enum OnBoard {
 pub(in super::super) fn on_board(item: &Item) -> Result<OnBoard, Unreadable> {
     let fields = Fields::of(item);
     if let Some(worker) = keys::worker_of(fields.sk()) {
-        let errand = if fields.some_text("errand")? == Some("push") { Errand::Push } else { Errand::Wait };
-        return Ok(OnBoard::Candidate(Candidate { worker, errand, beat: fields.number("beat")? }));
+        let role =
+            if fields.some_text("errand")? == Some("push") { CandidateRole::Pusher } else { CandidateRole::Waiter };
+        return Ok(OnBoard::Candidate(Candidate { worker, role, heartbeat: fields.number("beat")? }));
     }
     if keys::is_functions(fields.sk()) {
         return fields.parsed("updatedAt").map(OnBoard::Function);

@@ -11,12 +11,12 @@ use super::{
     super::{
         ids::{SequenceNumber, WorkerId},
         keys::{self, Progress, ProgressKey},
-        state::{BatchFacts, By, EventFacts, FactSpan, HandedOut, Reached, Run},
+        state::{BatchFacts, By, EventFacts, FactSpan, HandedOut, Run, ShardState},
         unreadable::Unreadable,
     },
     Fields, Item,
     attributes::Writer,
-    shard::{CLOCKS_DIFFER_MS, doubtful, from_through, handed_out, salvaged, shard, span_text},
+    shard::{CLOCKS_DIFFER_MS, from_through, handed_out, maybe_sent, salvaged, shard, span_text},
 };
 
 /// The last millisecond of the year 9999.
@@ -76,15 +76,16 @@ pub(in super::super) fn all_handed_out(item: &Item) -> (Vec<HandedOut>, Option<U
         Ok((by, reached)) => (by, reached, None),
         Err(unreadable) => (salvaged_by(item), salvaged(item, latest(item)), Some(unreadable)),
     };
-    let spans = reached.handed_out.into_iter().chain(reached.doubtful);
+    let spans = reached.handed_out.into_iter().chain(reached.maybe_sent);
     (spans.map(|span| HandedOut { span, by: by.clone() }).collect(), unreadable)
 }
 
 /// Reads who handed out, and what.
-pub(super) fn by_and_spans(item: &Item) -> Result<(By, Reached), Unreadable> {
+pub(super) fn by_and_spans(item: &Item) -> Result<(By, ShardState), Unreadable> {
     let fields = Fields::of(item);
-    let spans = || Ok(Reached { handed_out: handed_out(fields)?, doubtful: doubtful(fields)?, ..Reached::default() });
-    let must = |reached: Reached| match reached.handed_out {
+    let spans =
+        || Ok(ShardState { handed_out: handed_out(fields)?, maybe_sent: maybe_sent(fields)?, ..ShardState::default() });
+    let must = |reached: ShardState| match reached.handed_out {
         None => Err(fields.unreadable("handedOutThrough", "is missing, or `uncoveredFrom` is")),
         Some(_) => Ok(reached),
     };

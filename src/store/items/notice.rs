@@ -5,7 +5,7 @@
 //! | no `flexMessageSent` | [`NoticeStatus::None`]: no notice is called for, and none is sent |
 //! | `flexMessageSent` true | [`NoticeStatus::Sent`], whatever else is there |
 //! | `noticeState` | [`NoticeStatus::Parked`] |
-//! | else | [`NoticeStatus::Waiting`] |
+//! | else | [`NoticeStatus::Pending`] |
 
 use crate::domain::notice::{NoticeStatus, Parked, ParkedState, PushRefused};
 
@@ -33,7 +33,7 @@ pub(super) fn read(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
 fn unsent(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
     let tried_at = item.optional("noticeTriedAt")?;
     let state: Option<String> = item.optional("noticeState")?;
-    let Some(state) = state else { return Ok(NoticeStatus::Waiting { tried_at }) };
+    let Some(state) = state else { return Ok(NoticeStatus::Pending { tried_at }) };
     let state: ParkedState = state.parse().map_err(|_| item.unreadable("noticeState", "is not a state we know"))?;
     Ok(NoticeStatus::Parked(Parked {
         state,
@@ -77,7 +77,7 @@ impl Writer {
                 .flag("flexMessageSent", true)
                 .some("flexMessageSentAt", *at, Self::text)
                 .some("flexMessageRequestId", request_id.as_ref(), Self::text),
-            NoticeStatus::Waiting { tried_at } => {
+            NoticeStatus::Pending { tried_at } => {
                 self.flag("flexMessageSent", false).some("noticeTriedAt", *tried_at, Self::text)
             }
             NoticeStatus::Parked(parked) => self.parked(key, parked),

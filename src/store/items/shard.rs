@@ -8,7 +8,7 @@ use super::{
     super::{
         ids::{ListedShard, SequenceNumber, ShardId, WorkerId},
         keys::{self, Progress, ProgressKey},
-        state::{FactSpan, Reached, ShardProgress},
+        state::{FactSpan, ShardProgress, ShardState},
         unreadable::Unreadable,
     },
     Fields, Item,
@@ -35,7 +35,7 @@ pub(in super::super) fn new_shard(partition: &str, shard: &ListedShard, now: Tim
 }
 
 /// Returns what an Update sets (as it follows `SET …`), removes, and with which values.
-pub(in super::super) fn checkpoint(reached: &Reached) -> (String, Vec<&'static str>, Item) {
+pub(in super::super) fn checkpoint(reached: &ShardState) -> (String, Vec<&'static str>, Item) {
     let mut set = ", finished = :finished".to_owned();
     let mut removed = Vec::new();
     let mut values = Item::from([(":finished".to_owned(), AttributeValue::Bool(reached.finished))]);
@@ -52,9 +52,9 @@ pub(in super::super) fn checkpoint(reached: &Reached) -> (String, Vec<&'static s
         // Without the one before it, it still shows an operator how far anything was ever handed out.
         attribute("handedOutThrough", Some(text(span.through.to_string())));
     }
-    let spans = reached.doubtful.iter().map(|span| text(span_text(*span)));
-    let doubtful: Vec<AttributeValue> = spans.collect();
-    attribute("doubtful", (!doubtful.is_empty()).then_some(AttributeValue::L(doubtful)));
+    let spans = reached.maybe_sent.iter().map(|span| text(span_text(*span)));
+    let maybe_sent: Vec<AttributeValue> = spans.collect();
+    attribute("doubtful", (!maybe_sent.is_empty()).then_some(AttributeValue::L(maybe_sent)));
     (set, removed, values)
 }
 
@@ -65,13 +65,13 @@ pub(in super::super) fn shard(item: &Item) -> Result<ShardProgress, Unreadable> 
         shard: keys::shard_of(fields.sk()).ok_or_else(|| fields.unreadable("SK", "names no shard"))?,
         parent: fields.some_text("parent")?.map(str::to_owned).map(ShardId::from),
         owner: fields.some_text("owner")?.map(str::to_owned).map(WorkerId::from),
-        fence: fence(fields)?,
-        beat: fields.number("beat")?,
-        reached: Reached {
+        fencing_token: fencing_token(fields)?,
+        heartbeat: fields.number("beat")?,
+        reached: ShardState {
             checkpoint: fields.some_parsed::<SequenceNumber>("checkpoint")?,
             finished: fields.flag("finished")?.unwrap_or_default(),
             handed_out: handed_out(fields)?,
-            doubtful: doubtful(fields)?,
+            maybe_sent: maybe_sent(fields)?,
         },
         updated_at: fields.parsed("updatedAt")?,
     })
@@ -84,7 +84,7 @@ pub(super) fn handed_out(fields: Fields<'_>) -> Result<Option<FactSpan>, Unreada
 }
 
 /// Reads the spans of which it is not known whether they were sent.
-pub(super) fn doubtful(fields: Fields<'_>) -> Result<Vec<FactSpan>, Unreadable> {
+pub(super) fn maybe_sent(fields: Fields<'_>) -> Result<Vec<FactSpan>, Unreadable> {
     let spans: Option<Vec<FactSpan>> = fields.list("doubtful")?.iter().map(from_through).collect();
     spans.ok_or_else(|| fields.unreadable("doubtful", "is not a list of texts `{time}/{time}`"))
 }
@@ -101,9 +101,9 @@ pub(super) fn span_text(span: FactSpan) -> String {
 }
 
 /// Reads the fencing token, which grows by one with each take-over: none of ours ever gets near the bound.
-fn fence(fields: Fields<'_>) -> Result<u64, Unreadable> {
-    let fence = Some(fields.number::<u64>("fence")?).filter(|fence| *fence <= HIGHEST_FENCE);
-    fence.ok_or_else(|| fields.unreadable("fence", "is larger than any that was ever counted"))
+fn fencing_token(fields: Fields<'_>) -> Result<u64, Unreadable> {
+    let fencing_token = Some(fields.number::<u64>("fence")?).filter(|fencing_token| *fencing_token <= HIGHEST_FENCE);
+    fencing_token.ok_or_else(|| fields.unreadable("fence", "is larger than any that was ever counted"))
 }
 
 /// Returns the shard before it, if the item of a shard names one.
@@ -114,16 +114,16 @@ pub(in super::super) fn parent_of(item: &Item) -> Option<ShardId> {
 /// Returns what can be believed of a progress that can't be read as a whole. A checkpoint, an end and a span are
 /// written by owners alone, so what is there of them is true; and where a bound of what was handed out is not there,
 /// everything on that side, up to the time `until`, may have been.
-pub(super) fn salvaged(item: &Item, until: Timestamp) -> Reached {
+pub(super) fn salvaged(item: &Item, until: Timestamp) -> ShardState {
     let fields = Fields::of(item);
     let from = fields.parsed("uncoveredFrom").unwrap_or(Timestamp::EPOCH);
     let through = fields.parsed("handedOutThrough").unwrap_or(until);
     let all = FactSpan { from: Timestamp::EPOCH, through: until };
-    Reached {
+    ShardState {
         checkpoint: fields.some_parsed("checkpoint").ok().flatten(),
         finished: fields.flag("finished").ok().flatten().unwrap_or_default(),
         handed_out: Some(FactSpan { from, through }),
-        doubtful: doubtful(fields).unwrap_or_else(|_| vec![all]),
+        maybe_sent: maybe_sent(fields).unwrap_or_else(|_| vec![all]),
     }
 }
 
@@ -134,7 +134,7 @@ pub(in super::super) fn restarted(
     shard: &ListedShard,
     seen: &Item,
     now: Timestamp,
-) -> (Item, Reached) {
+) -> (Item, ShardState) {
     let reached = salvaged(seen, now.plus_millis(CLOCKS_DIFFER_MS));
     let mut item = new_shard(partition, shard, now);
     let (_, _, values) = checkpoint(&reached);
@@ -147,6 +147,6 @@ pub(in super::super) fn restarted(
 /// as milliseconds have passed since 1970: the time is above every fence that was counted, also where the last one
 /// can't be read.
 pub(super) fn new_fence(seen: &Item, now: Timestamp) -> u64 {
-    let last = fence(Fields::of(seen)).unwrap_or_default();
+    let last = fencing_token(Fields::of(seen)).unwrap_or_default();
     (last + 1).max(u64::try_from(now.as_millis()).unwrap_or_default())
 }

@@ -35,7 +35,7 @@ fn shards(count: i64) -> IndexShards {
 }
 
 fn waiting() -> NoticeStatus {
-    NoticeStatus::Waiting { tried_at: None }
+    NoticeStatus::Pending { tried_at: None }
 }
 
 /// An item as the table shows it to people.

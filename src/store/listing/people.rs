@@ -20,14 +20,14 @@ use super::{
 };
 
 /// Participants, oldest entry first, some at a time in constant memory.
-pub struct People {
+pub struct ParticipantIds {
     store: Store,
     index: Index,
     merge: Merge,
     unreadable: usize,
 }
 
-impl People {
+impl ParticipantIds {
     /// The next ones, at most `most`; none after the last. After [`StoreError::Unavailable`] it may be asked for again.
     ///
     /// An entry that names no participant is reported, counted, and passed over.
@@ -59,19 +59,19 @@ fn names_no_participant(row: &Row, index: Index) -> Unreadable {
 impl Store {
     /// Returns the participants who registered for an event up to a moment, that one included.
     #[must_use]
-    pub fn registered(&self, event: &Event, until: Timestamp) -> People {
+    pub fn registered(&self, event: &Event, until: Timestamp) -> ParticipantIds {
         self.people(Index::Gsi1, users_partitions(event), until)
     }
 
     /// Returns the participants who acquired a stamp up to a moment, that one included.
     #[must_use]
-    pub fn holding(&self, event: &Event, stamp_id: &StampId, until: Timestamp) -> People {
+    pub fn holding(&self, event: &Event, stamp_id: &StampId, until: Timestamp) -> ParticipantIds {
         self.people(Index::Gsi2, holders_partitions(event, stamp_id), until)
     }
 
-    fn people(&self, index: Index, partitions: Vec<String>, until: Timestamp) -> People {
+    fn people(&self, index: Index, partitions: Vec<String>, until: Timestamp) -> ParticipantIds {
         let merge = self.merge(index, partitions, up_to(until), Direction::Asc);
-        People { store: self.clone(), index, merge, unreadable: 0 }
+        ParticipantIds { store: self.clone(), index, merge, unreadable: 0 }
     }
 }
 

@@ -64,7 +64,7 @@ impl Store {
         new: &Event,
     ) -> Result<Option<FixedChange>, StoreError> {
         match old.fixed_change(new) {
-            Some(change) if self.is_anybody_registered(new).await? => Ok(Some(change)),
+            Some(change) if self.has_participants(new).await? => Ok(Some(change)),
             _ => Ok(None),
         }
     }

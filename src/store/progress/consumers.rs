@@ -12,7 +12,7 @@ use crate::store::{
     items::{self, Item, OnBoard, number, text},
     keys::{self, ProgressKey},
     paging,
-    state::{Candidate, Errand, ShardProgress},
+    state::{Candidate, CandidateRole, ShardProgress},
 };
 
 use super::DamagedShard;
@@ -103,23 +103,23 @@ impl Consumers {
 
     /// Shows the others a worker without a shard. An item of this name to which nothing can be added, because it was
     /// damaged, is replaced.
-    pub async fn stand_by(&self, worker: &WorkerId, errand: Errand) -> Result<(), StoreError> {
-        match self.add_heartbeat(worker, errand).await {
+    pub async fn announce(&self, worker: &WorkerId, role: CandidateRole) -> Result<(), StoreError> {
+        match self.add_heartbeat(worker, role).await {
             Err(StoreError::Broken(_)) => {
                 self.forget_worker(worker).await?;
-                self.add_heartbeat(worker, errand).await
+                self.add_heartbeat(worker, role).await
             }
             shown => shown,
         }
     }
 
-    async fn add_heartbeat(&self, worker: &WorkerId, errand: Errand) -> Result<(), StoreError> {
+    async fn add_heartbeat(&self, worker: &WorkerId, role: CandidateRole) -> Result<(), StoreError> {
         let update = self.update(self.worker_key(worker)).expression_attribute_values(":one", number(1));
-        let update = match errand {
-            Errand::Push => update
+        let update = match role {
+            CandidateRole::Pusher => update
                 .update_expression("SET errand = :errand ADD beat :one")
                 .expression_attribute_values(":errand", text("push")),
-            Errand::Wait => update.update_expression("ADD beat :one"),
+            CandidateRole::Waiter => update.update_expression("ADD beat :one"),
         };
         Ok(update.send().await.map(drop)?)
     }

@@ -23,7 +23,7 @@ use crate::store::{
     guard::{Guarded, StillAs, guarded},
     ids::{ListedShard, ShardId},
     items::{self, Item},
-    state::Reached,
+    state::ShardState,
 };
 
 use super::Consumers;
@@ -69,7 +69,7 @@ impl Consumers {
         damaged: &DamagedShard,
         parent: Option<ShardId>,
         now: Timestamp,
-    ) -> Result<Option<Reached>, StoreError> {
+    ) -> Result<Option<ShardState>, StoreError> {
         let shard = ListedShard { id: damaged.shard.clone(), parent };
         let (item, reached) = items::restarted(&self.partition, &shard, &damaged.seen, now);
         let put = self.store.client.put_item().table_name(&self.store.tables.consumers).set_item(Some(item));

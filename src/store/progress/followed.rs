@@ -15,7 +15,7 @@ use crate::store::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Followed {
     /// Another stream: what happened between the two is in neither.
-    Another {
+    Other {
         /// Its ARN.
         arn: String,
     },
@@ -28,7 +28,7 @@ pub enum Followed {
 impl Store {
     /// Notes that the consumer `name` follows the stream `arn` from now on, and returns what it followed until now. One
     /// consistent `GetItem`, and one conditional `PutItem` where that was another stream. Of workers that do this at
-    /// once, one gets [`Followed::Another`].
+    /// once, one gets [`Followed::Other`].
     pub async fn follow(&self, name: &str, arn: &str, now: Timestamp) -> Result<Followed, StoreError> {
         let before = self.followed(name).await?;
         if before.as_deref() == Some(arn) {
@@ -52,7 +52,7 @@ impl Store {
         };
         Ok(match before {
             _ if !is_ours => Followed::This,
-            Some(arn) => Followed::Another { arn },
+            Some(arn) => Followed::Other { arn },
             None => Followed::Nothing,
         })
     }

@@ -14,7 +14,7 @@ use crate::store::{
     ids::WorkerId,
     items::{self, Item, number, text},
     keys::Progress,
-    state::{Hold, Lease, Reached, Saved, ShardProgress},
+    state::{AfterWrite, Lease, Saved, ShardProgress, ShardState},
 };
 
 use super::Consumers;
@@ -31,9 +31,9 @@ pub struct Save<'a> {
     /// Its lease.
     pub lease: &'a Lease,
     /// How far it has read.
-    pub reached: &'a Reached,
+    pub reached: &'a ShardState,
     /// Whether it keeps the lease.
-    pub hold: Hold,
+    pub hold: AfterWrite,
     /// The time.
     pub now: Timestamp,
 }
@@ -47,28 +47,32 @@ impl Consumers {
         worker: &WorkerId,
         now: Timestamp,
     ) -> Result<Option<ShardProgress>, StoreError> {
-        let (fence, beat) = (seen.fence + 1, seen.beat.wrapping_add(1));
+        let (fencing_token, heartbeat) = (seen.fencing_token + 1, seen.heartbeat.wrapping_add(1));
         let update = self
             .update(self.shard_key(&seen.shard))
             .update_expression("SET #owner = :me, fence = :next, beat = :beat, updatedAt = :now")
             .condition_expression("fence = :fence AND beat = :seen")
             .expression_attribute_names("#owner", "owner")
             .expression_attribute_values(":me", text(worker.as_str()))
-            .expression_attribute_values(":next", number(fence))
-            .expression_attribute_values(":beat", number(beat))
-            .expression_attribute_values(":fence", number(seen.fence))
-            .expression_attribute_values(":seen", number(seen.beat))
+            .expression_attribute_values(":next", number(fencing_token))
+            .expression_attribute_values(":beat", number(heartbeat))
+            .expression_attribute_values(":fence", number(seen.fencing_token))
+            .expression_attribute_values(":seen", number(seen.heartbeat))
             .expression_attribute_values(":now", text(now.to_string()))
             .return_values_on_condition_check_failure(AllOld);
         Ok(match guarded(update.send().await)? {
             // Every write changes the heartbeat, so the rest of the item is as it was seen.
-            Guarded::Done => {
-                Some(ShardProgress { owner: Some(worker.clone()), fence, beat, updated_at: now, ..seen.clone() })
-            }
+            Guarded::Done => Some(ShardProgress {
+                owner: Some(worker.clone()),
+                fencing_token,
+                heartbeat,
+                updated_at: now,
+                ..seen.clone()
+            }),
             Guarded::Refused(found) => {
                 // One that can't be read any more isn't ours: the next look at the board finds it damaged.
                 let found = found.as_ref().and_then(|found| items::shard(found).ok());
-                found.filter(|item| item.owner.as_ref() == Some(worker) && item.fence == fence)
+                found.filter(|item| item.owner.as_ref() == Some(worker) && item.fencing_token == fencing_token)
             }
         })
     }
@@ -92,7 +96,7 @@ impl Consumers {
         let update = update.condition_expression(OWNS).set_expression_attribute_names(Some(owner_name()));
         let update = update.set_expression_attribute_values(Some(written.values.clone()));
         Ok(match guarded(update.return_values_on_condition_check_failure(AllOld).send().await)? {
-            Guarded::Done => Saved::Yes,
+            Guarded::Done => Saved::Done,
             Guarded::Refused(found) => written.refused(found.as_ref()),
         })
     }
@@ -101,7 +105,7 @@ impl Consumers {
         let update = TransactWriteItem::builder().update(self.transacted(written)?).build();
         let actions = std::iter::once(update).chain(added.iter().cloned()).collect();
         let answer = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
-        let Err(failure) = answer else { return Ok(Saved::Yes) };
+        let Err(failure) = answer else { return Ok(Saved::Done) };
         let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = failure.as_service_error() else {
             return Err(failure.into());
         };
@@ -146,12 +150,12 @@ impl<'a> Written<'a> {
             }
             None => removed.push("parent"),
         }
-        removed.extend((hold == Hold::Release).then_some("#owner"));
+        removed.extend((hold == AfterWrite::Release).then_some("#owner"));
         let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
         values.extend([
             (":one".to_owned(), number(1)),
             (":me".to_owned(), text(lease.owner.as_str())),
-            (":fence".to_owned(), number(lease.fence)),
+            (":fence".to_owned(), number(lease.fencing_token)),
             (":now".to_owned(), text(now.to_string())),
             (":shard".to_owned(), text(lease.shard.as_str())),
         ]);
@@ -174,8 +178,9 @@ impl<'a> Written<'a> {
         // An item that can't be read is not ours any more.
         let found = found.and_then(|found| items::shard(found).ok());
         // Our own release, whose answer got lost, has taken the owner away already.
-        let is_ours = found.is_some_and(|item| item.owner.is_none() && item.fence == self.save.lease.fence);
-        if is_ours && self.save.hold == Hold::Release { Saved::Yes } else { Saved::Lost }
+        let is_ours =
+            found.is_some_and(|item| item.owner.is_none() && item.fencing_token == self.save.lease.fencing_token);
+        if is_ours && self.save.hold == AfterWrite::Release { Saved::Done } else { Saved::LeaseLost }
     }
 }
 

@@ -8,7 +8,7 @@ async fn deliveries_list_whose_notice_is_in_a_state_since_when_and_why() {
     let (store, now) = (desk.store(), time("2026-05-23T10:00:00.000Z"));
     desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
     let hanako: LineUserId = HANAKO.parse().unwrap();
-    let waiting = NoticeStatus::Waiting { tried_at: None };
+    let waiting = NoticeStatus::Pending { tried_at: None };
     let stamp = UserStamp {
         event_id: event_id(),
         line_user_id: hanako.clone(),
@@ -63,7 +63,7 @@ impl Desk {
             stamp_id,
             acquired_at: now,
             request_id: Some(RequestId::made()),
-            notice: NoticeStatus::Waiting { tried_at: None },
+            notice: NoticeStatus::Pending { tried_at: None },
         };
         store.acquire(&stamp, IndexShards::ONE).await.unwrap();
         if let Some(state) = state {
@@ -102,7 +102,7 @@ async fn one_notice_is_sent_again_and_the_facts_name_who_asked() {
     assert_eq!(told, format!("resend 1 of stamp 001 for {HANAKO} is written\n"));
     let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
     assert_eq!((resend.number, resend.requested_by.as_str()), (1, "cli:yamada"));
-    assert_eq!(resend.notice, NoticeStatus::Waiting { tried_at: None });
+    assert_eq!(resend.notice, NoticeStatus::Pending { tried_at: None });
 
     assert_eq!(
         desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).refused(),
@@ -206,7 +206,7 @@ async fn all_of_a_state_are_sent_again_and_a_repetition_asks_for_nothing_more() 
         line_user_id: HANAKO.parse().unwrap(),
         completed_at: time("2026-05-23T10:00:00.000Z"),
         by_stamp_id: "002".parse().unwrap(),
-        notice: NoticeStatus::Waiting { tried_at: None },
+        notice: NoticeStatus::Pending { tried_at: None },
     };
     desk.store().complete(&completed).await.unwrap();
     desk.park(HANAKO, NoticeKey::Completed, ParkedState::Failed).await;

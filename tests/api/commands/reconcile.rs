@@ -36,7 +36,7 @@ async fn acquired_at(desk: &Desk, person: &str, tried_at: Option<Timestamp>, at:
         stamp_id: "001".parse().unwrap(),
         acquired_at: at,
         request_id: Some(RequestId::made()),
-        notice: NoticeStatus::Waiting { tried_at },
+        notice: NoticeStatus::Pending { tried_at },
     };
     desk.store().acquire(&stamp, IndexShards::ONE).await.unwrap();
 }

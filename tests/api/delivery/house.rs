@@ -313,7 +313,7 @@ impl Person<'_> {
             stamp_id: stamp.parse().unwrap(),
             acquired_at: self.house.now(),
             request_id: Some(RequestId::made()),
-            notice: NoticeStatus::Waiting { tried_at: None },
+            notice: NoticeStatus::Pending { tried_at: None },
         };
         self.house.store.acquire(&stamp, event.index_shards).await.unwrap();
         self
@@ -370,7 +370,7 @@ impl Person<'_> {
             NoticeStatus::None => "none".to_owned(),
             NoticeStatus::Parked(parked) => format!("{} {}", parked.state, parked.reason.unwrap_or_default()),
             NoticeStatus::Sent { .. } => "sent".to_owned(),
-            NoticeStatus::Waiting { .. } => "waiting".to_owned(),
+            NoticeStatus::Pending { .. } => "waiting".to_owned(),
         }
     }
 

@@ -17,7 +17,7 @@ fn proxy(code: u16, times: u64) -> Value {
 async fn tried_at(person: &Person<'_>) -> Option<stamp_rally::domain::time::Timestamp> {
     match person.notice("001").await {
         NoticeStatus::Parked(parked) => parked.tried_at,
-        NoticeStatus::Waiting { tried_at } => tried_at,
+        NoticeStatus::Pending { tried_at } => tried_at,
         NoticeStatus::None | NoticeStatus::Sent { .. } => None,
     }
 }

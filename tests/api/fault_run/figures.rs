@@ -57,7 +57,7 @@ impl Stage {
         crew.done.iter().for_each(|(what, times)| figures.row(*what, times));
         let board = self.board().await;
         figures.row("shards in the end", board.shards.len());
-        figures.row("leases taken", board.shards.iter().map(|item| item.fence).sum::<u64>());
+        figures.row("leases taken", board.shards.iter().map(|item| item.fencing_token).sum::<u64>());
         figures.row("items planted that can't be read", self.planted.lock().unwrap().len());
         let requests = self.control("GET", "/requests", &json!({})).await;
         figures.row("pushes asked for", outcomes(&requests["endpoints"]["push"]));

@@ -28,10 +28,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Asks again and again until there is an answer worth having.
 pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let mut beat = tokio::time::interval(Duration::from_millis(20));
+    let mut heartbeat = tokio::time::interval(Duration::from_millis(20));
     let asking = async {
         loop {
-            beat.tick().await;
+            heartbeat.tick().await;
             if let Some(answer) = ask().await {
                 return answer;
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use stamp_rally::store::progress::{Errand, WorkerId};
+use stamp_rally::store::progress::{CandidateRole, WorkerId};
 
 use super::Desk;
 
@@ -14,18 +14,18 @@ async fn a_workers_item_is_pinned() {
     let consumers = desk.store.consumers("delivery", &arn);
     let ann = WorkerId::from("ann".to_owned());
     let text = |text: &str| AttributeValue::S(text.to_owned());
-    let with_beat = |beat: &str| {
+    let with_beat = |heartbeat: &str| {
         HashMap::from([
             ("PK".to_owned(), text(&format!("CONSUMER#delivery#STREAM#{arn}"))),
             ("SK".to_owned(), text("WORKER#ann")),
-            ("beat".to_owned(), AttributeValue::N(beat.to_owned())),
+            ("beat".to_owned(), AttributeValue::N(heartbeat.to_owned())),
         ])
     };
 
-    consumers.stand_by(&ann, Errand::Wait).await.unwrap();
+    consumers.announce(&ann, CandidateRole::Waiter).await.unwrap();
     assert_eq!(desk.consumer_items().await, [with_beat("1")]);
 
-    consumers.stand_by(&ann, Errand::Push).await.unwrap();
+    consumers.announce(&ann, CandidateRole::Pusher).await.unwrap();
     let mut pushing = with_beat("2");
     pushing.insert("errand".to_owned(), text("push"));
     assert_eq!(desk.consumer_items().await, [pushing]);

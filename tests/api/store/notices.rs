@@ -54,8 +54,8 @@ impl Desk {
 #[tokio::test]
 async fn a_notice_is_marked_sent_once_by_one_update() {
     let desk = Desk::with_a_stamp("marked once").await;
-    assert_eq!(desk.store.mark_sent(&notice(), evening(1), Some("line-1")).await.unwrap(), Marked::Now);
-    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-2")).await.unwrap(), Marked::Before);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(1), Some("line-1")).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-2")).await.unwrap(), Marked::Already);
     assert_eq!(desk.wire(), ["2 × UpdateItem line-event"]);
     let sent = NoticeStatus::Sent { at: Some(evening(1)), request_id: Some("line-1".to_owned()) };
     assert_eq!(desk.status().await, sent);
@@ -69,11 +69,11 @@ async fn a_mark_mends_what_was_spoilt_while_the_message_was_pushed_and_is_writte
     spoilt().await;
     assert_eq!(
         desk.store.note_attempt(&notice(), evening(1)).await.unwrap(),
-        Marked::Now,
+        Marked::Done,
         "the attempt is not forgotten"
     );
-    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-1")).await.unwrap(), Marked::Now);
-    assert_eq!(desk.store.mark_sent(&notice(), evening(3), Some("line-2")).await.unwrap(), Marked::Before);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-1")).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(3), Some("line-2")).await.unwrap(), Marked::Already);
     let sent = NoticeStatus::Sent { at: Some(evening(2)), request_id: Some("line-1".to_owned()) };
     assert_eq!(desk.status().await, sent);
 }
@@ -86,7 +86,7 @@ async fn a_mark_makes_no_item_of_somebody_who_was_erased() {
         desk.store.park(&notice(), None, &parked(ParkedState::Held, 1)).await,
         desk.store.note_attempt(&notice(), evening(1)).await,
     ];
-    assert!(marks.into_iter().all(|mark| mark.unwrap() == Marked::Gone));
+    assert!(marks.into_iter().all(|mark| mark.unwrap() == Marked::NoItem));
     assert_eq!(desk.raw(&format!("EVENT#rally#USER#{}", hanako()), "STAMP#001").await, None);
 }
 
@@ -94,7 +94,7 @@ async fn a_mark_makes_no_item_of_somebody_who_was_erased() {
 async fn a_mark_whose_answer_got_lost_is_marked_before() {
     let desk = Desk::with_a_stamp("mark lost").await;
     desk.proxy.inject("UpdateItem", Fault::LostAnswer, Often::Next(1));
-    assert_eq!(desk.store.mark_sent(&notice(), evening(1), None).await.unwrap(), Marked::Before);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(1), None).await.unwrap(), Marked::Already);
     assert!(desk.status().await.is_sent());
 }
 
@@ -103,11 +103,11 @@ async fn a_parked_notice_is_listed_with_all_that_is_known_of_it_and_leaves_when_
     let desk = Desk::with_a_stamp("parks").await;
     let error = Some(PushRefused { status: 400, message: "no".to_owned(), at: evening(1) });
     let failed = Parked { error, tried_at: Some(evening(1)), ..parked(ParkedState::Failed, 1) };
-    assert_eq!(desk.store.park(&notice(), None, &failed).await.unwrap(), Marked::Now);
+    assert_eq!(desk.store.park(&notice(), None, &failed).await.unwrap(), Marked::Done);
     assert_eq!(desk.status().await, NoticeStatus::Parked(failed));
     assert_eq!(desk.parked(ParkedState::Failed).await, 1);
 
-    assert_eq!(desk.store.mark_sent(&notice(), evening(2), None).await.unwrap(), Marked::Now);
+    assert_eq!(desk.store.mark_sent(&notice(), evening(2), None).await.unwrap(), Marked::Done);
     assert_eq!(desk.parked(ParkedState::Failed).await, 0);
     let item = desk.raw(&format!("EVENT#rally#USER#{}", hanako()), "STAMP#001").await.unwrap();
     for left in ["noticeState", "noticeSince", "noticeReason", "GSI1PK", "GSI1SK"] {
@@ -125,11 +125,11 @@ async fn an_attempt_that_was_noted_is_taken_back_by_whoever_noted_it_alone() {
         let NoticeStatus::Parked(parked) = desk.status().await else { panic!("it is parked") };
         parked.tried_at
     };
-    assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Now);
-    assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Before);
-    assert_eq!(desk.store.forget_attempt(&notice(), evening(3)).await.unwrap(), Marked::Before);
+    assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Already);
+    assert_eq!(desk.store.forget_attempt(&notice(), evening(3)).await.unwrap(), Marked::Already);
     assert_eq!(tried_at().await, Some(evening(2)));
-    assert_eq!(desk.store.forget_attempt(&notice(), evening(2)).await.unwrap(), Marked::Now);
+    assert_eq!(desk.store.forget_attempt(&notice(), evening(2)).await.unwrap(), Marked::Done);
     assert_eq!(tried_at().await, None);
 }
 
@@ -138,10 +138,10 @@ async fn a_notice_goes_from_the_state_it_is_in_and_from_no_other() {
     let desk = Desk::with_a_stamp("from a state").await;
     let expired = Parked { reason: None, ..parked(ParkedState::Expired, 2) };
     let park = async |from, parked: &Parked| desk.store.park(&notice(), from, parked).await.unwrap();
-    assert_eq!(park(Some(ParkedState::Held), &expired).await, Marked::Before, "it is on the ordinary path");
-    assert_eq!(park(None, &parked(ParkedState::Held, 1)).await, Marked::Now);
-    assert_eq!(park(None, &parked(ParkedState::Failed, 1)).await, Marked::Before, "it is held");
-    assert_eq!(park(Some(ParkedState::Held), &expired).await, Marked::Now);
+    assert_eq!(park(Some(ParkedState::Held), &expired).await, Marked::Already, "it is on the ordinary path");
+    assert_eq!(park(None, &parked(ParkedState::Held, 1)).await, Marked::Done);
+    assert_eq!(park(None, &parked(ParkedState::Failed, 1)).await, Marked::Already, "it is held");
+    assert_eq!(park(Some(ParkedState::Held), &expired).await, Marked::Done);
     assert_eq!(desk.status().await, NoticeStatus::Parked(expired));
     assert_eq!((desk.parked(ParkedState::Held).await, desk.parked(ParkedState::Expired).await), (0, 1));
 }
@@ -150,8 +150,8 @@ async fn a_notice_goes_from_the_state_it_is_in_and_from_no_other() {
 async fn a_sent_notice_is_not_parked_any_more() {
     let desk = Desk::with_a_stamp("sent first").await;
     desk.store.mark_sent(&notice(), evening(1), None).await.unwrap();
-    assert_eq!(desk.store.park(&notice(), None, &parked(ParkedState::Held, 2)).await.unwrap(), Marked::Before);
-    assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Before);
+    assert_eq!(desk.store.park(&notice(), None, &parked(ParkedState::Held, 2)).await.unwrap(), Marked::Already);
+    assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Already);
     assert_eq!(desk.parked(ParkedState::Held).await, 0);
 }
 
@@ -161,7 +161,7 @@ async fn a_notice_that_is_parked_and_marked_at_once_ends_sent_and_in_no_list() {
     let (notice, held) = (notice(), parked(ParkedState::Held, 1));
     let (mark, park) =
         tokio::join!(desk.store.mark_sent(&notice, evening(1), None), desk.store.park(&notice, None, &held));
-    assert_eq!(mark.unwrap(), Marked::Now);
+    assert_eq!(mark.unwrap(), Marked::Done);
     park.unwrap();
     assert!(desk.status().await.is_sent());
     assert_eq!(desk.parked(ParkedState::Held).await, 0);
@@ -170,9 +170,9 @@ async fn a_notice_that_is_parked_and_marked_at_once_ends_sent_and_in_no_list() {
 #[tokio::test]
 async fn the_first_unclear_attempt_stays() {
     let desk = Desk::with_a_stamp("unclear").await;
-    assert_eq!(desk.store.note_attempt(&notice(), evening(1)).await.unwrap(), Marked::Now);
-    assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Before);
-    assert_eq!(desk.status().await, NoticeStatus::Waiting { tried_at: Some(evening(1)) });
+    assert_eq!(desk.store.note_attempt(&notice(), evening(1)).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Already);
+    assert_eq!(desk.status().await, NoticeStatus::Pending { tried_at: Some(evening(1)) });
     let unknown = Parked { tried_at: Some(evening(3)), ..parked(ParkedState::Unknown, 4) };
     desk.store.park(&notice(), None, &unknown).await.unwrap();
     assert_eq!(desk.status().await, NoticeStatus::Parked(Parked { tried_at: Some(evening(1)), ..unknown }));

@@ -25,9 +25,9 @@ fn participant() -> String {
 async fn who_registers_again_gets_the_first_time_back_from_the_failed_condition_itself() {
     let desk = Desk::open("registers again").await;
     let first = registration(&hanako(), "r-1", evening(0));
-    assert_eq!(desk.store.register(&first, ONE).await.unwrap(), Recorded::Now(first.clone()));
+    assert_eq!(desk.store.register(&first, ONE).await.unwrap(), Recorded::Written(first.clone()));
     let again = registration(&hanako(), "r-2", evening(5));
-    assert_eq!(desk.store.register(&again, ONE).await.unwrap(), Recorded::Before(first));
+    assert_eq!(desk.store.register(&again, ONE).await.unwrap(), Recorded::Already(first));
     assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
 }
 
@@ -37,7 +37,7 @@ async fn of_two_claims_at_once_one_is_now_and_one_is_before_and_both_tell_the_sa
     let [one, other] = ["r-1", "r-2"].map(|request| claim(&hanako(), "001", request, evening(0)));
     let (one, other) = tokio::join!(desk.store.acquire(&one, ONE), desk.store.acquire(&other, ONE));
     let (one, other) = (one.unwrap(), other.unwrap());
-    let is_now = |recorded: &Recorded<_>| matches!(recorded, Recorded::Now(_));
+    let is_now = |recorded: &Recorded<_>| matches!(recorded, Recorded::Written(_));
     assert!(is_now(&one) ^ is_now(&other), "{one:?} {other:?}");
     assert_eq!(one.fact(), other.fact());
 }
@@ -48,7 +48,7 @@ async fn of_two_registrations_at_once_one_is_now_and_one_is_before() {
     let [one, other] = ["r-1", "r-2"].map(|request| registration(&hanako(), request, evening(0)));
     let (one, other) = tokio::join!(desk.store.register(&one, ONE), desk.store.register(&other, ONE));
     let (one, other) = (one.unwrap(), other.unwrap());
-    assert!(matches!(one, Recorded::Now(_)) ^ matches!(other, Recorded::Now(_)), "{one:?} {other:?}");
+    assert!(matches!(one, Recorded::Written(_)) ^ matches!(other, Recorded::Written(_)), "{one:?} {other:?}");
     assert_eq!(one.fact(), other.fact());
 }
 
@@ -57,10 +57,10 @@ async fn our_own_write_whose_answer_got_lost_is_a_success() {
     let desk = Desk::open("own lost answer").await;
     let (user, stamp) = (registration(&hanako(), "r-1", evening(0)), claim(&hanako(), "001", "r-1", evening(0)));
     desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
-    assert_eq!(desk.store.register(&user, ONE).await.unwrap(), Recorded::Now(user));
+    assert_eq!(desk.store.register(&user, ONE).await.unwrap(), Recorded::Written(user));
     assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
     desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
-    assert_eq!(desk.store.acquire(&stamp, ONE).await.unwrap(), Recorded::Now(stamp));
+    assert_eq!(desk.store.acquire(&stamp, ONE).await.unwrap(), Recorded::Written(stamp));
     assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
 }
 
@@ -71,7 +71,7 @@ async fn somebody_elses_lost_answer_is_held_already() {
     desk.store.acquire(&first, ONE).await.unwrap();
     desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
     let again = claim(&hanako(), "001", "r-2", evening(1));
-    assert_eq!(desk.store.acquire(&again, ONE).await.unwrap(), Recorded::Before(first));
+    assert_eq!(desk.store.acquire(&again, ONE).await.unwrap(), Recorded::Already(first));
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_request_that_is_repeated_later_is_answered_as_the_first_time_with_the
     let first = claim(&hanako(), "001", "r-1", evening(0));
     desk.store.acquire(&first, ONE).await.unwrap();
     let again = claim(&hanako(), "001", "r-1", evening(60));
-    assert_eq!(desk.store.acquire(&again, ONE).await.unwrap(), Recorded::Now(first));
+    assert_eq!(desk.store.acquire(&again, ONE).await.unwrap(), Recorded::Written(first));
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn an_articles_stamp_without_a_request_is_held_already() {
     let by_article =
         stamp_rally::domain::fact::UserStamp { request_id: None, ..claim(&hanako(), "001", "x", evening(0)) };
     desk.store.acquire(&by_article, ONE).await.unwrap();
-    assert_eq!(desk.store.acquire(&by_article, ONE).await.unwrap(), Recorded::Before(by_article));
+    assert_eq!(desk.store.acquire(&by_article, ONE).await.unwrap(), Recorded::Already(by_article));
 }
 
 #[tokio::test]
@@ -108,8 +108,8 @@ async fn all_facts_of_a_participant_are_one_query_and_one_stamp_is_one_get() {
         by_stamp_id: "002".parse().unwrap(),
         notice: NoticeStatus::None,
     };
-    assert_eq!(desk.store.complete(&done).await.unwrap(), Recorded::Now(done.clone()));
-    assert_eq!(desk.store.complete(&done).await.unwrap(), Recorded::Before(done.clone()));
+    assert_eq!(desk.store.complete(&done).await.unwrap(), Recorded::Written(done.clone()));
+    assert_eq!(desk.store.complete(&done).await.unwrap(), Recorded::Already(done.clone()));
     desk.wire();
 
     let facts = desk.store.facts(&"rally".parse().unwrap(), &hanako()).await.unwrap();
@@ -216,7 +216,7 @@ fn resend(number: u16, requested_by: &str, minutes: i64) -> Resend {
         number,
         requested_by: requested_by.to_owned(),
         requested_at: evening(minutes),
-        notice: NoticeStatus::Waiting { tried_at: None },
+        notice: NoticeStatus::Pending { tried_at: None },
     }
 }
 
@@ -226,7 +226,7 @@ async fn a_resend_of_a_number_is_recorded_once() {
     let (office, agency) = (resend(1, "office", 1), resend(1, "agency", 1));
     let (one, other) = tokio::join!(desk.store.record_resend(&office), desk.store.record_resend(&agency));
     let (one, other) = (one.unwrap(), other.unwrap());
-    let written = [&one, &other].into_iter().filter(|recorded| matches!(recorded, Recorded::Now(_))).count();
+    let written = [&one, &other].into_iter().filter(|recorded| matches!(recorded, Recorded::Written(_))).count();
     assert_eq!(written, 1, "{one:?} {other:?}");
     assert_eq!(one.fact(), other.fact(), "the loser is told what stands");
     assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
@@ -239,6 +239,6 @@ async fn a_resend_whose_answer_got_lost_is_our_own() {
     let desk = Desk::open("resend lost").await;
     desk.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
     let office = resend(1, "office", 1);
-    assert_eq!(desk.store.record_resend(&office).await.unwrap(), Recorded::Now(office));
+    assert_eq!(desk.store.record_resend(&office).await.unwrap(), Recorded::Written(office));
     assert_eq!(desk.wire(), ["2 × PutItem line-event"]);
 }

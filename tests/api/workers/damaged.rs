@@ -107,8 +107,13 @@ async fn an_owner_mends_what_it_writes_itself_and_its_shard_goes_on_at_once() {
     hanako.acquires("001").await;
     worker.run_until_idle().await.unwrap();
     let after = item_of(&house, &shard).await;
-    assert_eq!((after.owner, after.fence, after.parent), (before.owner, before.fence, None));
-    assert!(after.beat > before.beat, "observers see it move: {} after {}", after.beat, before.beat);
+    assert_eq!((after.owner, after.fencing_token, after.parent), (before.owner, before.fencing_token, None));
+    assert!(
+        after.heartbeat > before.heartbeat,
+        "observers see it move: {} after {}",
+        after.heartbeat,
+        before.heartbeat
+    );
     assert_eq!(hanako.phone(), ["Stamp 001 1/2"]);
 }
 
@@ -135,7 +140,10 @@ async fn an_owner_that_slept_while_its_shard_was_begun_anew_notices_and_sends_no
     other.run_until_idle().await.unwrap();
     assert_eq!(hanako.phone().len(), 3, "{:?}", hanako.phone());
     let stored = item_of(&house, &shard).await;
-    assert!(stored.owner.as_ref().is_some_and(|new| *new != owner) && stored.fence > 1_000_000_000_000, "{stored:?}");
+    assert!(
+        stored.owner.as_ref().is_some_and(|new| *new != owner) && stored.fencing_token > 1_000_000_000_000,
+        "{stored:?}"
+    );
 
     drop(pause);
     until("it finds out", LIMIT, async || (house.candidates().await == 1).then_some(())).await;

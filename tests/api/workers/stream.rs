@@ -88,7 +88,7 @@ async fn a_change_of_stream_is_noted_once_also_when_the_answer_is_lost() {
     assert_eq!(store.follow("delivery", "a", now).await.unwrap(), Followed::This);
     assert_eq!(store.follow("another", "b", now).await.unwrap(), Followed::Nothing, "each consumer by itself");
     house.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
-    assert_eq!(store.follow("delivery", "b", now).await.unwrap(), Followed::Another { arn: "a".to_owned() });
+    assert_eq!(store.follow("delivery", "b", now).await.unwrap(), Followed::Other { arn: "a".to_owned() });
     assert_eq!(store.followed("delivery").await.unwrap().as_deref(), Some("b"));
 }
 
@@ -119,5 +119,5 @@ async fn of_workers_that_find_the_change_at_once_one_reports_it() {
         });
     let mut found = [first.unwrap(), second.unwrap()];
     found.sort_by_key(|found| *found == Followed::This);
-    assert_eq!(found, [Followed::Another { arn: "a".to_owned() }, Followed::This]);
+    assert_eq!(found, [Followed::Other { arn: "a".to_owned() }, Followed::This]);
 }

@@ -50,7 +50,7 @@ fn stamp(id: &str, notice: NoticeStatus) -> UserStamp {
 }
 
 fn waiting() -> NoticeStatus {
-    NoticeStatus::Waiting { tried_at: None }
+    NoticeStatus::Pending { tried_at: None }
 }
 
 fn held() -> NoticeStatus {
@@ -110,7 +110,7 @@ fn facts_that_can_not_be_read_hold_the_notice() {
 
 #[test]
 fn a_notice_that_may_have_been_sent_is_unknown_when_line_has_forgotten_its_key() {
-    let noted = |at| facts(vec![stamp("001", NoticeStatus::Waiting { tried_at: Some(hour(at)) })]);
+    let noted = |at| facts(vec![stamp("001", NoticeStatus::Pending { tried_at: Some(hour(at)) })]);
     let ordinary = of_stamp(Path::Ordinary);
     assert_eq!(decided(&ordinary, &noted(1), 24), "push", "23 hours are not over");
     assert_eq!(decided(&ordinary, &noted(1), 25), "unknown retry_key_expired");
@@ -172,7 +172,7 @@ fn the_message_of_a_full_card_waits_for_a_stamp_that_only_reconcile_sends() {
     let card = pending(NoticeKey::Completed, Path::Ordinary);
     assert_eq!(decided(&card, &full(waiting()), 2), "push", "the stamp's record comes first anyway");
     assert_eq!(decided(&card, &full(waiting()), 30), "again after 0", "the stream has forgotten it");
-    let maybe_sent = NoticeStatus::Waiting { tried_at: Some(hour(2)) };
+    let maybe_sent = NoticeStatus::Pending { tried_at: Some(hour(2)) };
     assert_eq!(decided(&card, &full(maybe_sent), 2), "again after 0");
 }
 
@@ -211,7 +211,7 @@ fn the_first_ambiguous_attempt_counts_and_what_the_item_says_comes_before_it() {
     attempt.ended_ambiguously(hour(3));
     assert_eq!((attempt.maybe_sent_at, attempt.ambiguous_at), (Some(hour(2)), Some(hour(2))));
     let mut noted = Attempt::at(&ordinary);
-    let facts = facts(vec![stamp("001", NoticeStatus::Waiting { tried_at: Some(hour(1)) })]);
+    let facts = facts(vec![stamp("001", NoticeStatus::Pending { tried_at: Some(hour(1)) })]);
     assert!(noted.about(&facts, hour(3)).is_ok());
     noted.ended_ambiguously(hour(3));
     assert_eq!((noted.maybe_sent_at, noted.is_noted), (Some(hour(1)), true));

@@ -43,7 +43,7 @@ fn completed(at: i64) -> Fact {
 }
 
 fn waiting() -> NoticeStatus {
-    NoticeStatus::Waiting { tried_at: None }
+    NoticeStatus::Pending { tried_at: None }
 }
 
 fn sent(at: i64) -> NoticeStatus {
@@ -96,7 +96,7 @@ fn what_was_handed_out_and_not_finished_may_have_been_accepted() {
 
 #[test]
 fn what_was_attempted_without_a_clear_answer_is_maybe_sent() {
-    let tried = NoticeStatus::Waiting { tried_at: Some(hour(29)) };
+    let tried = NoticeStatus::Pending { tried_at: Some(hour(29)) };
     assert_eq!(findings([stamp("001", 1, tried)], vec![]), "perhaps ");
 }
 

@@ -7,7 +7,7 @@ use crate::domain::notice::{Parked, ParkedState, PushRefused};
 fn what_became_of_a_notice_is_pinned() {
     let sent =
         NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: Some("line-request".to_owned()) };
-    let tried = NoticeStatus::Waiting { tried_at: Some(at("2026-05-23T11:30:01.000Z")) };
+    let tried = NoticeStatus::Pending { tried_at: Some(at("2026-05-23T11:30:01.000Z")) };
     let held = Parked {
         state: ParkedState::Held,
         since: at("2026-05-23T12:00:00.000Z"),

@@ -6,7 +6,7 @@ use super::{
     super::super::{
         ids::{ListedShard, ShardId, WorkerId},
         keys::ProgressKey,
-        state::{By, Errand, FactSpan, HandedOut, Reached},
+        state::{By, CandidateRole, FactSpan, HandedOut, ShardState},
     },
     *,
 };
@@ -25,7 +25,7 @@ fn the_stored_form_of_the_stream_that_is_followed_is_pinned_and_read_back() {
     assert_eq!(followed_arn(&item).unwrap(), "arn:x");
 }
 
-fn apply(mut item: Item, reached: &Reached) -> Item {
+fn apply(mut item: Item, reached: &ShardState) -> Item {
     let (set, removed, values) = checkpoint(reached);
     for name in set.split(", ").filter(|part| !part.is_empty()).map(|part| part.split_once(" = :").unwrap().0) {
         item.insert(name.to_owned(), values[&format!(":{name}")].clone());
@@ -63,7 +63,7 @@ fn a_candidate_that_pushes_without_a_shard_is_known_from_one_that_waits_for_one(
         let Ok(OnBoard::Candidate(candidate)) = on_board(&item) else { panic!("a candidate") };
         candidate
     };
-    assert_eq!((one(&[]).errand, one(&[("errand", "push")]).errand), (Errand::Wait, Errand::Push));
+    assert_eq!((one(&[]).role, one(&[("errand", "push")]).role), (CandidateRole::Waiter, CandidateRole::Pusher));
 }
 
 #[test]
@@ -74,15 +74,15 @@ fn progress_is_read_as_it_is_written_and_what_is_gone_is_removed() {
         at("2026-05-23T10:00:00.000Z"),
     );
     let span = FactSpan { from: at("2026-05-23T10:00:00.000Z"), through: at("2026-05-23T10:00:02.000Z") };
-    let reached = Reached {
+    let reached = ShardState {
         checkpoint: Some("100000000000000000001".parse().unwrap()),
         finished: true,
         handed_out: Some(span),
-        doubtful: vec![span, span],
+        maybe_sent: vec![span, span],
     };
     let written = apply(shard_item, &reached);
     assert_eq!(shard(&written).unwrap().reached, reached);
     let read = all_handed_out(&written).0;
     assert_eq!(read, [(); 3].map(|()| HandedOut { span, by: By::Stream }), "the doubtful spans too");
-    assert_eq!(shard(&apply(written, &Reached::default())).unwrap().reached, Reached::default());
+    assert_eq!(shard(&apply(written, &ShardState::default())).unwrap().reached, ShardState::default());
 }

@@ -7,7 +7,7 @@ use super::{
         super::{
             ids::{ListedShard, ShardId},
             keys::{self, ProgressKey},
-            state::{FactSpan, Reached},
+            state::{FactSpan, ShardState},
             unreadable::Unreadable,
         },
         shard::{new_fence, restarted},
@@ -52,13 +52,13 @@ pub(super) fn changed(mut item: Item, name: &str, value: Option<AttributeValue>)
 }
 
 /// What is wrong with it, and what it becomes an hour later.
-fn anew(item: &Item) -> (Unreadable, Item, Reached) {
+fn anew(item: &Item) -> (Unreadable, Item, ShardState) {
     let wrong = shard(item).unwrap_err();
     let listed = ListedShard { id: keys::shard_of(Fields::of(item).sk()).unwrap(), parent: None };
     let (item, reached) = restarted("P", &listed, item, at("2026-05-23T11:00:00.000Z"));
     let read = shard(&item).unwrap();
     assert_eq!((read.owner, &read.reached), (None, &reached), "it reads as it was meant");
-    assert!(read.fence >= u64::try_from(at("2026-05-23T11:00:00.000Z").as_millis()).unwrap());
+    assert!(read.fencing_token >= u64::try_from(at("2026-05-23T11:00:00.000Z").as_millis()).unwrap());
     (wrong, item, reached)
 }
 
@@ -83,12 +83,12 @@ fn without_a_checkpoint_it_is_read_from_the_trim_horizon_and_without_a_span_ever
     assert_eq!((reached.checkpoint, reached.handed_out), (None, Some(span(EARLY, LATE))));
     let everything = FactSpan { from: Timestamp::EPOCH, through: at("2026-05-23T11:10:00.000Z") };
     let (_, _, reached) = anew(&changed(whole(), "doubtful", Some(text("all"))));
-    assert_eq!(reached.doubtful, [everything]);
+    assert_eq!(reached.maybe_sent, [everything]);
     let (_, _, reached) = anew(&changed(whole(), "uncoveredFrom", Some(text("May"))));
     assert_eq!(reached.handed_out, Some(FactSpan { from: Timestamp::EPOCH, through: at(LATE) }));
     let emptied = progress_key(ProgressKey::Shard { partition: "P", shard: &ShardId::from("s-2".to_owned()) });
     let (_, _, reached) = anew(&emptied);
-    assert_eq!(reached, Reached { handed_out: Some(everything), ..Reached::default() });
+    assert_eq!(reached, ShardState { handed_out: Some(everything), ..ShardState::default() });
 }
 
 #[test]
