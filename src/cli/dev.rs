@@ -149,7 +149,7 @@ fn start_line(command: &DevArgs, settings: &Settings, listener: TcpListener) -> 
 fn start_engine(command: &DevArgs) -> anyhow::Result<Engine> {
     let listener = service::listen(command.engine, "`stamp-rally dev --engine ADDRESS`")?;
     let engine = Engine::start(listener, Storage::File(command.data.join("engine.db")))?;
-    tracing::info!(data = %command.data.display(), "opened the data of the embedded engine");
+    tracing::info!(dev.data = %command.data.display(), "opened the data of the embedded engine");
     Ok(engine)
 }
 

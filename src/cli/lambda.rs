@@ -27,7 +27,10 @@ use crate::delivery::{
     in_time::{DrainEnd, Drained},
     rate::Share,
 };
-use crate::domain::time::{Clock, Timestamp};
+use crate::domain::{
+    causes::Causes,
+    time::{Clock, Timestamp},
+};
 use crate::store::{
     Store,
     client::{Clients, Pace},
@@ -155,8 +158,8 @@ impl Function {
         let limits = Limits::within(left, self.longest_push);
         if limits.are_tight(self.longest_push) && !self.told_tight.swap(true, Ordering::Relaxed) {
             tracing::warn!(
-                left_ms = left.as_millis(),
-                push_ms = self.longest_push.as_millis(),
+                deadline.left_ms = left.as_millis(),
+                push.timeout_ms = self.longest_push.as_millis(),
                 "the function's time-out leaves too little time for a push that LINE answers late: make it longer"
             );
         }
@@ -176,9 +179,9 @@ impl Function {
         );
         let tally = self.notices.take_tally();
         tracing::info!(
-            records = count,
-            notices = tally.total(),
-            unfinished = unfinished.as_ref().map(tracing::field::display),
+            records.count = count,
+            notices.count = tally.total(),
+            sequence = unfinished.as_ref().map(tracing::field::display),
             outcomes = ?tally,
             "a batch is handled"
         );
@@ -190,7 +193,7 @@ impl Function {
         self.batches.forget_notes(began + limits.hurry).await;
         let Drained { tally, end } = self.notices.delivery().drain_within(began, limits).await;
         let drained = tally.total();
-        tracing::info!(notices = drained, outcomes = ?tally, "tried what is held");
+        tracing::info!(notices.count = drained, outcomes = ?tally, "tried what is held");
         if end? == DrainEnd::OutOfTime {
             tracing::warn!("there was no time to try everything that is held");
         }
@@ -213,8 +216,7 @@ impl Function {
                 *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(noted);
             }
             Ok(Err(error)) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "that this function runs can't be written down now");
+                tracing::warn!(error = %Causes(&error), "that this function runs can't be written down now");
             }
             Err(_) => tracing::warn!("that this function runs can't be written down in time"),
         }
@@ -225,7 +227,7 @@ fn records(entries: Vec<Value>) -> Vec<Record> {
     let read = |entry| match Record::of_lambda(entry) {
         Ok(record) => Some(record),
         Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a record is passed over");
+            tracing::error!(error = %Causes(&error), "a record is passed over");
             None
         }
     };

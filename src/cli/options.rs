@@ -34,7 +34,7 @@ impl SettingsArgs {
     pub fn start_with_line(&self) -> anyhow::Result<Settings> {
         let settings = self.start()?;
         for warning in settings.warnings() {
-            tracing::warn!(warning, "a setting should be looked at");
+            tracing::warn!(setting.warning = warning, "a setting should be looked at");
         }
         Ok(settings)
     }

@@ -45,7 +45,7 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     tracing::info!(
         http.bind = %listener.local_addr()?,
         http.public_url = settings.http.public_url(),
-        consumer = args.with_consumer,
+        http.with_consumer = args.with_consumer,
         "serving"
     );
     let server = http::serve(listener, parts.app(&clients), shutdown.clone());

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io, net::TcpListener, sync::Arc, time::Duration};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +14,7 @@ use crate::consumer::{
 use crate::counts::Counting;
 use crate::delivery::{Delivery, DeliveryParts, NoticeEffect, RetrySettings};
 use crate::domain::{
+    causes::Causes,
     ids::ChannelName,
     time::{Clock, MachineClock},
 };
@@ -198,7 +199,7 @@ async fn tables_are_there(clients: &Clients, names: &TableNames) -> anyhow::Resu
             Ok(true)
         }
         Err(error @ StoreError::Unavailable(_)) => {
-            tracing::warn!(error = %format!("{:#}", anyhow!(error)), "the store can't be reached; waiting for it");
+            tracing::warn!(error = %Causes(&error), "the store can't be reached; waiting for it");
             Ok(false)
         }
         Err(error) => Err(error.into()),
@@ -245,8 +246,12 @@ fn is_being_made(report: &TableReport) -> bool {
 fn warn_of(reports: &[TableReport]) {
     for report in reports {
         for difference in &report.differences {
-            let remedy = difference.remedy();
-            tracing::warn!(store.table = %report.table, "the table differs from its definition: {difference} ({remedy})");
+            tracing::warn!(
+                store.table = %report.table,
+                table.difference = %difference,
+                table.remedy = %difference.remedy(),
+                "the table differs from its definition"
+            );
         }
     }
 }

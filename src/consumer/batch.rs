@@ -19,7 +19,10 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::time::{Clock, Timestamp};
+use crate::domain::{
+    causes::Causes,
+    time::{Clock, Timestamp},
+};
 use crate::store::{
     Store, StoreError,
     progress::{BatchFacts, BatchNote, By, Consumers, EventFacts, HandedOut},
@@ -28,6 +31,7 @@ use crate::store::{
 
 use super::{
     effect::{Effects, FactRef, Handling, Job, Progress, Work, jobs},
+    handled::{Handled, handle},
     lanes::{Lane, Lanes, Waiting},
     lease_status::LeaseStatus,
     limits::Limits,
@@ -39,6 +43,9 @@ use notes::{LeftNote, LeftNotes};
 /// What an earlier reader may have handed out is asked for only if a record is so old: it costs a Scan, and matters to an
 /// effect only when its receiver may have forgotten the first attempt (LINE forgets a retry key after 24 hours).
 const OLD: Duration = Duration::from_hours(22);
+
+/// What logs call the shard of a batch, which names none.
+const BATCH: &str = "batch";
 
 /// Handles batches.
 pub struct BatchConsumer {
@@ -52,7 +59,7 @@ pub struct BatchConsumer {
 struct Batch {
     window: Window,
     /// The jobs in their order, and when their records were made.
-    jobs: Vec<(Ticket, usize, Job, Timestamp)>,
+    jobs: Vec<(Waiting<Arc<dyn Work>>, Timestamp)>,
     /// The facts of those that aren't finished.
     facts: BTreeMap<Ticket, FactRef>,
     lanes: Lanes<Arc<dyn Work>>,
@@ -78,8 +85,10 @@ impl BatchConsumer {
             let handed_out = self.handed_out_before(&batch).await?;
             Ok((handed_out, consumers.hand_out(&first, &facts, self.clock.now()).await?))
         };
-        let failure = "nothing is handed out: it can't be written down now";
-        if let Some((handed_out, note)) = in_time(began + limits.last_attempt, failure, written).await {
+        let written = in_time(began + limits.last_attempt, written).await.inspect_err(|error| {
+            tracing::warn!(error = %Causes(error), "nothing is handed out: it can't be written down now");
+        });
+        if let Ok((handed_out, note)) = written {
             self.notes.written(&consumers, &note);
             batch.hand_out(&handed_out);
             batch.work(began, limits).await;
@@ -98,7 +107,7 @@ impl BatchConsumer {
     /// matters.
     async fn handed_out_before(&self, batch: &Batch) -> Result<Vec<HandedOut>, StoreError> {
         let now = self.clock.now();
-        if !batch.jobs.iter().any(|(.., made)| now.since(*made) > OLD) {
+        if !batch.jobs.iter().any(|(_, made)| now.since(*made) > OLD) {
             return Ok(Vec::new());
         }
         let handed_out = self.store.handed_out(CONSUMER).await?;
@@ -124,8 +133,10 @@ impl BatchConsumer {
             }
             if stays { Ok(()) } else { consumers.forget_batch(&note).await }
         };
-        let failure = "what is finished can't be written down now: it counts as handed out";
-        if in_time(until, failure, written).await.is_none() && !stays {
+        let written = in_time(until, written).await.inspect_err(|error| {
+            tracing::warn!(error = %Causes(error), "what is finished can't be written down now: it counts as handed out");
+        });
+        if written.is_err() && !stays {
             let until = rest.filter(|_| !is_written_down).map(|(next, _)| next.clone());
             self.notes.add(LeftNote { consumers: consumers.clone(), note, until });
         }
@@ -139,20 +150,21 @@ impl Batch {
         let mut batch = Self { window, jobs: Vec::new(), facts: BTreeMap::new(), lanes, status };
         records.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         for record in records {
-            batch.take_record(effects, record);
+            batch.take_record(effects, &record);
         }
         batch
     }
 
-    fn take_record(&mut self, effects: &Effects, record: Record) {
-        let jobs = jobs(effects, &record, "batch");
+    fn take_record(&mut self, effects: &Effects, record: &Record) {
+        let jobs = jobs(effects, record, BATCH);
         let facts = jobs.iter().map(|(_, job)| job.fact.at).collect();
-        let Some(tickets) = self.window.read(record.sequence, record.at, facts) else { return };
-        for (ticket, (effect, job)) in tickets.into_iter().zip(jobs) {
+        let Some(tickets) = self.window.read(record.sequence.clone(), record.at, facts) else { return };
+        for (ticket, (effect, Job { order, fact, work })) in tickets.into_iter().zip(jobs) {
+            let (at, sequence, lane) = (fact.at, record.sequence.clone(), Lane { effect, order });
             // The older of both: clocks differ, and the stream need not say.
-            let made = if record.at == Timestamp::EPOCH { job.fact.at } else { record.at.min(job.fact.at) };
-            self.facts.insert(ticket, job.fact.clone());
-            self.jobs.push((ticket, effect, job, made));
+            let made = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
+            self.facts.insert(ticket, fact);
+            self.jobs.push((Waiting { ticket, sequence, lane, at, maybe_sent: false, work }, made));
         }
     }
 
@@ -171,10 +183,11 @@ impl Batch {
 
     /// Puts each job in its lane.
     fn hand_out(&mut self, handed_out: &[HandedOut]) {
-        for (ticket, effect, Job { order, fact, work }, _) in self.jobs.drain(..) {
-            let FactRef { event_id, participant, at } = fact;
-            let maybe_sent = handed_out.iter().any(|out| out.covers(&event_id, &participant, at));
-            self.lanes.push(Waiting { ticket, lane: Lane { effect, order }, at, maybe_sent, work });
+        for (job, _) in self.jobs.drain(..) {
+            let covers =
+                |fact: &FactRef| handed_out.iter().any(|out| out.covers(&fact.event_id, &fact.participant, fact.at));
+            let maybe_sent = self.facts.get(&job.ticket).is_some_and(covers);
+            self.lanes.push(Waiting { maybe_sent, ..job });
         }
     }
 
@@ -183,7 +196,8 @@ impl Batch {
         loop {
             while let Some(job) = self.lanes.next(|_| !stop.is_cancelled()) {
                 let (lease, stop) = (self.status.clone(), stop.clone());
-                running.push(work_on(Handling { lease, maybe_sent: job.maybe_sent, stop }, job));
+                let under = Handling { lease, maybe_sent: job.maybe_sent, stop };
+                running.push(handle(job, under, BATCH));
             }
             if running.is_empty() {
                 return;
@@ -195,12 +209,12 @@ impl Batch {
                 () = tokio::time::sleep_until(began + limits.hurry), if !self.status.has_backpressure() => {
                     self.status.raise_backpressure();
                 }
-                Some((job, progress)) = running.next() => self.handled(job, progress),
+                Some(handled) = running.next() => self.handled(handled),
             }
         }
     }
 
-    fn handled(&mut self, job: Waiting<Arc<dyn Work>>, progress: Progress) {
+    fn handled(&mut self, Handled { job, progress }: Handled) {
         match progress {
             Progress::Finished => {
                 self.facts.remove(&job.ticket);
@@ -212,22 +226,7 @@ impl Batch {
     }
 }
 
-async fn work_on(under: Handling, job: Waiting<Arc<dyn Work>>) -> (Waiting<Arc<dyn Work>>, Progress) {
-    let progress = job.work.handle(&under).await;
-    (job, progress)
-}
-
-/// Returns what the store answers, if it does as asked in time; if not, that is logged.
-async fn in_time<T>(
-    until: Instant,
-    failure: &'static str,
-    work: impl Future<Output = Result<T, StoreError>>,
-) -> Option<T> {
-    let error = match timeout_at(until, work).await {
-        Ok(Ok(done)) => return Some(done),
-        Ok(Err(error)) => Some(error),
-        Err(_) => None,
-    };
-    tracing::warn!(error = error.as_ref().map(|error| error as &dyn std::error::Error), "{failure}");
-    None
+/// Returns what the store answers; one that doesn't answer in time is unavailable.
+async fn in_time<T>(until: Instant, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    timeout_at(until, work).await.map_err(|late| StoreError::Unavailable(late.into()))?
 }

@@ -26,7 +26,7 @@ pub type Effects = Arc<[Arc<dyn Effect>]>;
 
 /// Something that follows from facts.
 pub trait Effect: Send + Sync {
-    /// Returns its name in logs.
+    /// Returns its name in logs: one word, and another one for each effect.
     fn name(&self) -> &'static str;
 
     /// Returns the job that a record is for this effect; `None`: the record doesn't concern it. `source` names the shard
@@ -144,8 +144,7 @@ pub trait LeaderWork: Send + Sync {
     fn resign(&self) {}
 }
 
-/// Returns the jobs that a record is, each with the place of its effect in the list.
-pub(super) fn jobs(effects: &Effects, record: &Record, source: &str) -> Vec<(usize, Job)> {
-    let jobs = effects.iter().enumerate().map(|(place, effect)| (place, effect.job(record, source)));
-    jobs.filter_map(|(place, job)| Some((place, job?))).collect()
+/// Returns the jobs that a record is, each with the name of its effect.
+pub(super) fn jobs(effects: &Effects, record: &Record, source: &str) -> Vec<(&'static str, Job)> {
+    effects.iter().filter_map(|effect| Some((effect.name(), effect.job(record, source)?))).collect()
 }

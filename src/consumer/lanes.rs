@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::domain::time::Timestamp;
-use crate::store::progress::FactSpan;
+use crate::store::{progress::FactSpan, stream::SequenceNumber};
 
 use super::window::Ticket;
 
@@ -12,6 +12,8 @@ use super::window::Ticket;
 pub struct Waiting<W> {
     /// Its place among the jobs of its record.
     pub ticket: Ticket,
+    /// Its record.
+    pub sequence: SequenceNumber,
     /// Where it waits.
     pub lane: Lane,
     /// When its fact happened.
@@ -25,8 +27,8 @@ pub struct Waiting<W> {
 /// Names a lane.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Lane {
-    /// The place of the effect in the consumer's list.
-    pub effect: usize,
+    /// The name of the effect.
+    pub effect: &'static str,
     /// The effect's order key.
     pub order: String,
 }
@@ -113,10 +115,10 @@ mod tests {
     use crate::consumer::window::Window;
 
     fn job(window: &mut Window, n: u32, user: char) -> Waiting<u32> {
-        let at = Timestamp::EPOCH;
-        let ticket = window.read((100 + n).to_string().parse().unwrap(), at, vec![at]).unwrap().remove(0);
-        let lane = Lane { effect: 0, order: user.to_string() };
-        Waiting { ticket, lane, at, maybe_sent: false, work: n }
+        let (at, sequence) = (Timestamp::EPOCH, (100 + n).to_string().parse::<SequenceNumber>().unwrap());
+        let ticket = window.read(sequence.clone(), at, vec![at]).unwrap().remove(0);
+        let lane = Lane { effect: "notices", order: user.to_string() };
+        Waiting { ticket, sequence, lane, at, maybe_sent: false, work: n }
     }
 
     #[test]
@@ -138,7 +140,7 @@ mod tests {
         let (mut lanes, mut window) = (Lanes::default(), Window::default());
         lanes.push(job(&mut window, 1, 'a'));
         let second = job(&mut window, 2, 'a');
-        lanes.push(Waiting { lane: Lane { effect: 1, ..second.lane.clone() }, ..second });
+        lanes.push(Waiting { lane: Lane { effect: "bells", ..second.lane.clone() }, ..second });
         assert_eq!([lanes.next(|_| true), lanes.next(|_| true)].map(|job| job.unwrap().work), [1, 2]);
     }
 

@@ -17,6 +17,7 @@ pub mod batch;
 pub mod catch_up;
 pub mod coverage;
 pub mod effect;
+mod handled;
 pub mod heartbeat;
 pub mod lanes;
 pub mod lease;

@@ -21,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::time::Clock;
+use crate::domain::{causes::Causes, time::Clock};
 use crate::store::{
     progress::{AfterWrite, Consumers, Lease, ShardProgress, ShardState},
     stream::{ShardId, StreamReader},
@@ -31,7 +31,8 @@ use super::{
     catch_up::Part,
     coverage::Coverage,
     effect::{CheckpointWrites, Effects, Handling, Progress, Work},
-    lanes::{Lanes, Waiting},
+    handled::{Handled, handle},
+    lanes::Lanes,
     lease::Times,
     lease_status::LeaseStatus,
     stream_state::StreamWatch,
@@ -92,12 +93,6 @@ pub(super) struct Shard {
     part: Part,
 }
 
-/// A job that was handled.
-struct Handled {
-    job: Waiting<Arc<dyn Work>>,
-    progress: Progress,
-}
-
 impl Shard {
     /// Begins where the progress of the shard says, with a lease that was asked for at the uptime `asked`.
     pub fn begin(lease: Lease, found: ShardProgress, asked: Duration, context: &Context, part: Part) -> Self {
@@ -132,8 +127,7 @@ impl Shard {
             match work.next(stop, wake, &mut self.part).await {
                 Step::Handled(Ok(handled)) => self.handled(handled),
                 Step::Handled(Err(broken)) => {
-                    let error = &broken as &dyn std::error::Error;
-                    tracing::error!(shard = %self.id(), error, "work on a job broke off: the shard is begun anew");
+                    tracing::error!(shard.id = %self.id(), error = %Causes(&broken), "work on a job broke off: the shard is begun anew");
                     return (End::Lost, self.part);
                 }
                 Step::Read(page) => self.take_in(context, page),
@@ -175,10 +169,8 @@ impl Shard {
         }
         while let Some(job) = self.lanes.next(|at| self.coverage.covers(at)) {
             let under = Handling { lease: self.status.clone(), maybe_sent: job.maybe_sent, stop: stop.clone() };
-            running.spawn(async move {
-                let progress = job.work.handle(&under).await;
-                Handled { job, progress }
-            });
+            let source = self.id().clone();
+            running.spawn(async move { handle(job, under, source.as_str()).await });
         }
     }
 

@@ -16,6 +16,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::causes::Causes;
 use crate::store::{StoreError, progress::Followed, stream::StreamReader};
 
 use super::{
@@ -87,12 +88,11 @@ impl Worker {
                     NO_STREAM
                 }
                 Err(error @ StoreError::Unavailable(_)) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "the store can't answer: the table's stream is looked for again soon");
+                    tracing::warn!(error = %Causes(&error), "the store can't answer: the table's stream is looked for again soon");
                     NO_ANSWER
                 }
                 Err(error) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "the table's stream can't be found");
+                    tracing::error!(error = %Causes(&error), "the table's stream can't be found");
                     NO_STREAM
                 }
             };
@@ -131,7 +131,7 @@ impl Worker {
             replaced().increment(1);
             tracing::error!(
                 stream.arn = arn,
-                stream.former = former,
+                stream.former_arn = former,
                 "the table has another stream than the one that was followed: what was acquired between the two is in \
                  neither, run `stamp-rally reconcile`"
             );

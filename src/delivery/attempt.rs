@@ -49,7 +49,7 @@ pub(super) struct Attempt<'a> {
     held: Option<Parked>,
     /// What LINE accepted: only the mark is missing, and a second push would be for nothing.
     accepted: Option<AcceptedPush>,
-    /// Whether the span names the request.
+    /// Whether the span names channel and request.
     is_known: bool,
 }
 
@@ -113,18 +113,19 @@ impl<'a> Attempt<'a> {
         self.maybe_sent_at = self.ambiguous_at;
     }
 
-    /// Names the channel and the request of the notice on each log line from now on: for a resend and a completed card
-    /// that of the stamp.
+    /// Names the channel of the notice on each log line from now on, and its request where only the facts name it: for a
+    /// resend and a completed card that of the stamp.
     fn name_request(&mut self, channel: &ChannelName, facts: &Facts) {
         if std::mem::replace(&mut self.is_known, true) {
             return;
         }
-        let stamp = facts.stamp_of(&self.pending.notice.key).and_then(|stamp_id| facts.stamp(stamp_id));
         self.span.record("channel", field::display(channel));
-        if let Some(request_id) = stamp.and_then(|stamp| stamp.request_id.as_ref()) {
+        if self.pending.request_id.is_none()
+            && let Some(request_id) = facts.request_of(&self.pending.notice.key)
+        {
             self.span.record("request.id", field::display(request_id));
         }
-        tracing::info!(path = ?self.pending.path, since = %self.pending.since, "a notice is taken up");
+        tracing::info!(notice.path = ?self.pending.path, notice.since = %self.pending.since, "a notice is taken up");
     }
 
     /// Parks it as held. One that comes back later is held with what is known only now: that it may have been sent.
@@ -152,11 +153,11 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Returns the span of a notice; channel and request are known later.
-fn span(PendingNotice { notice, .. }: &PendingNotice) -> Span {
+/// Returns the span of a notice; its channel is known later.
+fn span(PendingNotice { notice, request_id, .. }: &PendingNotice) -> Span {
     tracing::info_span!(
         "delivery.notice",
-        request.id = field::Empty,
+        request.id = request_id.as_ref().map(field::display),
         event.id = %notice.event_id,
         notice.id = ItemKey::Notice(notice.clone()).sk(),
         user.id = hashed(notice.line_user_id.as_str()),

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::Semaphore, time::Instant};
 
-use crate::domain::ids::ChannelName;
+use crate::domain::{causes::Causes, ids::ChannelName};
 use crate::line::messaging::{Messenger, PushError};
 
 use super::{
@@ -114,8 +114,7 @@ impl Channel {
             (health.failed(uptime, self.probe_interval), health.failing_since, health.failures)
         };
         if failures == LOGGED {
-            let error = error as &dyn std::error::Error;
-            tracing::warn!(channel = %self.name, error, "LINE takes no push now: notices are attempted again");
+            tracing::warn!(channel = %self.name, error = %Causes(error), "LINE takes no push now: notices are attempted again");
         }
         failing_gauge(&self.name).set(uptime.saturating_sub(failing_since).as_secs_f64());
         if is_paused_now {

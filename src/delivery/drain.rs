@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::consumer::LeaseStatus;
 use crate::domain::{
+    causes::Causes,
     event::Event,
     fact::Fact,
     ids::{EventId, LineUserId, StampId},
@@ -22,6 +23,7 @@ use crate::store::{
     StoreError,
     completions::PendingCompletion,
     listing::{Direction, Wanted},
+    unreadable::hashed,
 };
 
 use super::{
@@ -108,8 +110,7 @@ impl Delivery {
         let facts = match self.parts.store.facts(event_id, user).await {
             Ok(facts) => facts,
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(event.id = %event_id, error, "held notices of a participant can't be read now");
+                tracing::warn!(event.id = %event_id, user.id = hashed(user.as_str()), error = %Causes(&error), "held notices of a participant can't be read now");
                 return;
             }
         };
@@ -117,7 +118,8 @@ impl Delivery {
         for (notice, since) in facts.in_order().iter().filter_map(held) {
             let waits_alone = facts.stamp_of(&notice.key).is_some_and(|stamp_id| unreadable.contains(stamp_id));
             let lease = LeaseStatus::unlimited();
-            let pending = PendingNotice { notice, since, maybe_sent: false, path: Path::Held, lease };
+            let request_id = facts.request_of(&notice.key).cloned();
+            let pending = PendingNotice { notice, request_id, since, maybe_sent: false, path: Path::Held, lease };
             match self.deliver(&pending, stop).await {
                 Outcome::Parked(ParkedState::Held) if waits_alone => {}
                 Outcome::Wait | Outcome::Parked(ParkedState::Held) => break,
@@ -143,14 +145,12 @@ impl Delivery {
             let page = match self.parts.store.pending_completions(after).await {
                 Ok(page) => page,
                 Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    return tracing::warn!(error, "pending completions can't be read now");
+                    return tracing::warn!(error = %Causes(&error), "pending completions can't be read now");
                 }
             };
             for pending in &page.rows {
                 if let Err(error) = self.complete_one(pending).await {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(event.id = %pending.event_id, error, "a pending completion can't be decided now");
+                    tracing::warn!(event.id = %pending.event_id, error = %Causes(&error), "a pending completion can't be decided now");
                 }
             }
             after = page.next;

@@ -12,7 +12,7 @@ use crate::consumer::{
     effect::{Effect, FactRef, Handling, Job, LeaderWork, Progress, Work},
     place::{Change, Place},
 };
-use crate::domain::{notice::NoticeId, time::Timestamp};
+use crate::domain::{causes::Causes, ids::RequestId, notice::NoticeId, time::Timestamp};
 use crate::store::{
     keys::ItemKey,
     stream::{Change as RecordChange, Record},
@@ -96,9 +96,10 @@ struct NoticeWork {
 impl Work for NoticeWork {
     fn handle<'a>(&'a self, under: &'a Handling) -> BoxFuture<'a, Progress> {
         Box::pin(async move {
-            let Called { notice, since, path, .. } = self.called.clone();
+            let Called { notice, request_id, since, path, .. } = self.called.clone();
             let Handling { lease, maybe_sent, stop } = under;
-            let pending = PendingNotice { notice, since, maybe_sent: *maybe_sent, path, lease: lease.clone() };
+            let (maybe_sent, lease) = (*maybe_sent, lease.clone());
+            let pending = PendingNotice { notice, request_id, since, maybe_sent, path, lease };
             let outcome = self.effect.delivery.deliver(&pending, stop).await;
             if !outcome.is_final() {
                 return Progress::Unfinished;
@@ -126,12 +127,12 @@ impl LeaderWork for Drain {
             match self.0.delivery.drain(stop).await {
                 Ok(tally) => {
                     if tally.total() > 0 {
-                        tracing::info!(notices = tally.total(), "drained what was held");
+                        tracing::info!(notices.count = tally.total(), "drained what was held");
                     }
                     locked(&self.0.tally).add(&tally);
                 }
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "what is held can't be listed now");
+                    tracing::warn!(error = %Causes(&error), "what is held can't be listed now");
                 }
             }
         })
@@ -142,6 +143,8 @@ impl LeaderWork for Drain {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Called {
     notice: NoticeId,
+    /// The request that its fact names.
+    request_id: Option<RequestId>,
     /// When its fact happened; when its record was made, where the fact can't be read.
     at: Timestamp,
     /// When its record was made. The older of both: clocks differ, and the stream need not say.
@@ -163,23 +166,23 @@ impl Called {
             RecordChange::Inserted(fact) => {
                 let (notice, at) = (PendingNotice::named_by(fact)?, fact.at());
                 let since = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
-                Some(Self { notice, at, since, path: Path::Ordinary })
+                Some(Self { notice, request_id: fact.request_id().cloned(), at, since, path: Path::Ordinary })
             }
             RecordChange::Damaged(_) | RecordChange::Passed => None,
             RecordChange::Unreadable(why) => {
                 let Unreadable { pk, sk, attribute, problem } = why.as_ref();
                 tracing::error!(
-                    shard = source,
+                    shard.id = source,
                     sequence = record.sequence.as_str(),
                     item.pk = hashed(pk),
                     item.sk = hashed(sk),
                     item.attribute = attribute,
-                    problem = hashed(problem),
+                    item.problem = hashed(problem),
                     "a record can't be read: its notice is held until its item is mended"
                 );
                 unreadable().increment(1);
                 let Some(ItemKey::Notice(notice)) = ItemKey::parse(pk, sk) else { return None };
-                Some(Self { notice, at: record.at, since: record.at, path: Path::Unreadable })
+                Some(Self { notice, request_id: None, at: record.at, since: record.at, path: Path::Unreadable })
             }
         }
     }

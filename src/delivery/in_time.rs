@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::consumer::{CONSUMER, limits::Limits};
 use crate::domain::{
+    causes::Causes,
     ids::{EventId, LineUserId},
     notice::NoticeStatus,
 };
@@ -75,8 +76,7 @@ impl Delivery {
         match timeout_at(until, self.forget_batches_of_any_process()).await {
             Ok(Ok(())) => *locked(looked_at) = Some(Instant::now()),
             Ok(Err(error)) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "notes of finished batches can't be deleted now");
+                tracing::warn!(error = %Causes(&error), "notes of finished batches can't be deleted now");
             }
             Err(_) => tracing::warn!("notes of finished batches can't be deleted in time"),
         }

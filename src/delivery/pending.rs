@@ -3,6 +3,7 @@
 use crate::consumer::LeaseStatus;
 use crate::domain::{
     fact::Fact,
+    ids::RequestId,
     notice::{NoticeId, NoticeStatus, ParkedState},
     time::Timestamp,
 };
@@ -36,6 +37,8 @@ impl Path {
 pub struct PendingNotice {
     /// Which notice.
     pub notice: NoticeId,
+    /// The request that it goes back to, where that is known before the participant's facts are read.
+    pub request_id: Option<RequestId>,
     /// When its record was made.
     pub since: Timestamp,
     /// Whether an earlier reader of its shard may have pushed it without leaving a mark.

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::consumer::{effect::LeaderWork, lease::Lead};
 use crate::domain::{
+    causes::Causes,
     event::Event,
     ids::{ChannelName, EventId},
     notice::ParkedState,
@@ -84,7 +85,7 @@ struct Reported {
 impl Reported {
     async fn all(&mut self, delivery: &Delivery) {
         if let Err(error) = self.notices(delivery).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "parked notices can't be counted now");
+            tracing::warn!(error = %Causes(&error), "parked notices can't be counted now");
         }
         self.quotas(delivery).await;
     }
@@ -123,8 +124,7 @@ impl Reported {
             let left = match channel.messenger.quota().await {
                 Ok(quota) => quota.left().map_or(f64::INFINITY, f64::from),
                 Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(channel = %channel.name, error, "the quota can't be read from LINE now");
+                    tracing::warn!(channel = %channel.name, error = %Causes(&error), "the quota can't be read from LINE now");
                     f64::NAN
                 }
             };

@@ -142,6 +142,16 @@ impl Fact {
         }
     }
 
+    /// Returns the request that wrote it, if it names one.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Completed(_) | Self::Resend(_) => None,
+            Self::User(fact) => fact.request_id.as_ref(),
+            Self::UserStamp(fact) => fact.request_id.as_ref(),
+        }
+    }
+
     /// Returns the key and the state of the notice that follows from it; from a registration none does.
     #[must_use]
     pub fn notice(&self) -> Option<(NoticeKey, &NoticeStatus)> {
@@ -251,6 +261,12 @@ impl Facts {
             NoticeKey::Completed => self.completed.as_ref().map(|completed| &completed.by_stamp_id),
             NoticeKey::Resend { stamp_id, .. } | NoticeKey::Stamp(stamp_id) => Some(stamp_id),
         }
+    }
+
+    /// Returns the request that a notice goes back to: that of the stamp which it is about.
+    #[must_use]
+    pub fn request_of(&self, key: &NoticeKey) -> Option<&RequestId> {
+        self.stamp(self.stamp_of(key)?)?.request_id.as_ref()
     }
 
     /// The facts in the order in which they happened.

@@ -5,6 +5,7 @@
 //! the message that a fact calls for, and [`delivery_state::fold`] says what became of it.
 
 pub mod card;
+pub mod causes;
 pub mod claim;
 pub mod counts;
 pub mod delivery_state;

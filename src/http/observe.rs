@@ -22,7 +22,7 @@ use crate::domain::{
 };
 use crate::line::trace;
 
-use super::{ops::Ops, problem};
+use super::{ops::Ops, problem, request_id::client_key};
 
 /// The path of an endpoint as it was declared, `/api/events/{eventId}/me`: what logs and metrics call it, so that
 /// neither names a participant.
@@ -57,7 +57,9 @@ where
     let (status, took) = (answer.status(), uptime().saturating_sub(started));
     #[cfg(feature = "otel")]
     span.record("http.route", endpoint).record("http.status", status.as_u16());
-    note(&Answered { request_id: &request_id, trace, method, endpoint, status, code, took });
+    // One that is malformed was refused where it counts, and is ignored elsewhere.
+    let key = client_key(answer.request().headers()).ok().flatten();
+    note(&Answered { request_id: &request_id, key: key.as_ref(), trace, method, endpoint, status, code, took });
     Ok(answer)
 }
 
@@ -92,6 +94,8 @@ fn discard_unread_body(req: &mut ServiceRequest) {
 
 struct Answered<'a> {
     request_id: &'a RequestId,
+    /// The id under which a fact of this request is written, if it isn't our own.
+    key: Option<&'a RequestId>,
     trace: TraceContext,
     method: &'static str,
     endpoint: &'static str,
@@ -102,7 +106,7 @@ struct Answered<'a> {
 
 /// One line and two metrics. Probes come every few seconds and are no news: their line is for debugging.
 fn note(answered: &Answered<'_>) {
-    let Answered { request_id, trace, method, endpoint, status, code, took } = *answered;
+    let Answered { request_id, key, trace, method, endpoint, status, code, took } = *answered;
     let code = code.unwrap_or("none");
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if matches!(endpoint, "/healthz" | "/readyz" | "/metrics") {
@@ -122,6 +126,7 @@ fn note(answered: &Answered<'_>) {
             http.method = method,
             http.route = endpoint,
             http.status = status.as_u16(),
+            idempotency.key = key.map(tracing::field::display),
             problem.code = code,
             took_us,
             "answered"

@@ -16,7 +16,7 @@ use actix_web::{
 };
 use serde::Serialize;
 
-use crate::domain::{claim::Refusal, ids::RequestId};
+use crate::domain::{causes::Causes, claim::Refusal, ids::RequestId};
 use crate::line::flex::Fault;
 
 /// Why something failed underneath.
@@ -181,9 +181,9 @@ impl ApiError {
         let Row { status, code, .. } = self.row();
         let Some(source) = self.source() else { return };
         if status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(request.id = %request_id, problem.code = code, error.causes = %Causes(source), "a request failed on our side");
+            tracing::error!(request.id = %request_id, problem.code = code, error = %Causes(source), "a request failed on our side");
         } else {
-            tracing::warn!(request.id = %request_id, problem.code = code, error.causes = %Causes(source), "a request can't be answered now");
+            tracing::warn!(request.id = %request_id, problem.code = code, error = %Causes(source), "a request can't be answered now");
         }
     }
 }
@@ -274,20 +274,5 @@ fn translated(error: &actix_web::Error) -> ApiError {
     match error.as_response_error().status_code() {
         status if status.is_client_error() => ApiError::InvalidRequest("the request can't be read".to_owned()),
         _ => ApiError::Internal(error.to_string().into()),
-    }
-}
-
-/// An error and all its causes in one line.
-struct Causes<'a>(&'a (dyn StdError + 'static));
-
-impl std::fmt::Display for Causes<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::{Ready, ready};
 
-use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, http::header::HeaderMap};
 
 use crate::domain::ids::RequestId;
 
@@ -14,12 +14,17 @@ impl FromRequest for RequestId {
 
     /// Takes the client's `Idempotency-Key`, or else our own id of the request.
     fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let mut keys = req.headers().get_all("idempotency-key");
-        ready(match (keys.next(), keys.next()) {
-            (None, _) => Ok(own_id(req)),
-            (Some(key), None) => key.to_str().unwrap_or_default().parse().map_err(ApiError::from),
-            (Some(_), Some(_)) => Err(ApiError::InvalidRequest("Idempotency-Key: send one".to_owned())),
-        })
+        ready(client_key(req.headers()).map(|key| key.unwrap_or_else(|| own_id(req))))
+    }
+}
+
+/// Returns the client's `Idempotency-Key`, if it sent one.
+pub(super) fn client_key(headers: &HeaderMap) -> Result<Option<RequestId>, ApiError> {
+    let mut keys = headers.get_all("idempotency-key");
+    match (keys.next(), keys.next()) {
+        (None, _) => Ok(None),
+        (Some(key), None) => Ok(Some(key.to_str().unwrap_or_default().parse()?)),
+        (Some(_), Some(_)) => Err(ApiError::InvalidRequest("Idempotency-Key: send one".to_owned())),
     }
 }
 

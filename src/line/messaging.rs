@@ -71,7 +71,9 @@ pub enum PushError {
         message: String,
     },
     /// 401 or 403 of LINE's, also with a new token; or LINE issues no token to us. Certainly not accepted.
-    #[error("LINE refused the channel: {status} {message}")]
+    #[error(
+        "LINE refused the channel: {status} {message} (check its access_token, or its messaging_channel_id and channel_secrets)"
+    )]
     Unauthorized {
         /// The HTTP status; 0 where the token can't be sent at all.
         status: u16,

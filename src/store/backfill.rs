@@ -42,6 +42,7 @@ pub struct Backfill {
 impl Store {
     /// Begins a pass over the table, from its beginning or from where an earlier one was interrupted. If it can't be
     /// read where that was, this is reported, and the pass begins at the beginning: what has its keys is passed over.
+    #[tracing::instrument(name = "store.backfill", level = "debug", skip_all)]
     pub async fn backfill(&self, clock: Clock) -> Result<(Backfill, Option<Interrupted>), StoreError> {
         let found = self.progress_item(items::progress_key(ProgressKey::Backfill)).await?;
         let read = found.as_ref().map(read_progress).transpose();

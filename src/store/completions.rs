@@ -41,6 +41,7 @@ impl Paged for PendingPage {
 
 impl Store {
     /// Notes that a card may be complete: 1 Put.
+    #[tracing::instrument(name = "store.put_pending_completion", level = "debug", skip_all)]
     pub async fn put_pending_completion(
         &self,
         event_id: &EventId,
@@ -53,6 +54,7 @@ impl Store {
 
     /// Returns cards of which it can't be said yet whether they are complete, some at a time: 1 Query. A note that
     /// can't be read is reported and passed over.
+    #[tracing::instrument(name = "store.pending_completions", level = "debug", skip_all)]
     pub async fn pending_completions(&self, after: Option<Item>) -> Result<PendingPage, StoreError> {
         let query = self.partition(&self.tables.consumers, keys::PENDING_COMPLETIONS).limit(PAGE);
         let page = query.set_exclusive_start_key(after).send().await?;
@@ -62,6 +64,7 @@ impl Store {
     }
 
     /// Deletes a note, unless it was written again meanwhile.
+    #[tracing::instrument(name = "store.remove_pending_completion", level = "debug", skip_all)]
     pub async fn remove_pending_completion(&self, pending: &PendingCompletion) -> Result<(), StoreError> {
         let delete = self.client.delete_item().table_name(&self.tables.consumers);
         let delete = delete.set_key(Some(items::progress_key(pending.key())));

@@ -75,6 +75,7 @@ impl Store {
     }
 
     /// Returns an event's counts by hour. Items that can't be read are reported, and left out.
+    #[tracing::instrument(name = "store.counts", level = "debug", skip_all)]
     pub async fn counts(&self, event_id: &EventId) -> Result<Tallied, StoreError> {
         let query = self.partition(&self.tables.consumers, keys::counts_partition(event_id));
         let found = paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await?;
@@ -89,6 +90,7 @@ impl Store {
 
     /// Deletes an item of counts that can't be read, if that is still so: then its hour is counted from the facts.
     /// False: it can be read now, or is gone.
+    #[tracing::instrument(name = "store.forget_counts", level = "debug", skip_all)]
     pub async fn forget_counts(&self, unreadable: &Unreadable) -> Result<bool, StoreError> {
         let key = Item::from(
             [("PK", &unreadable.pk), ("SK", &unreadable.sk)].map(|(name, key)| (name.to_owned(), text(key))),
@@ -104,6 +106,7 @@ impl Store {
 
     /// Adds a difference to an hour's correction, on condition that it is still the one that was seen (so that two who
     /// rebuild at once don't both add). False: it isn't.
+    #[tracing::instrument(name = "store.correct", level = "debug", skip_all)]
     pub async fn correct(
         &self,
         event_id: &EventId,

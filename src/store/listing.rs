@@ -76,6 +76,7 @@ impl Store {
     /// Access pattern 6: participants by registration time (merges the index shards in order).
     ///
     /// One that can't be read is reported, counted, and passed over.
+    #[tracing::instrument(name = "store.users", level = "debug", skip_all)]
     pub async fn users(&self, event: &Event, span: Span, wanted: &Wanted) -> Result<Page<User>, StoreError> {
         let partitions = users_partitions(event);
         let merge = self.merge(Index::Gsi1, partitions, SortKeys::within(span), wanted.direction);
@@ -90,6 +91,7 @@ impl Store {
     }
 
     /// Access pattern 9: who holds a stamp, by time.
+    #[tracing::instrument(name = "store.holders", level = "debug", skip_all)]
     pub async fn holders(
         &self,
         event: &Event,
@@ -102,6 +104,7 @@ impl Store {
     }
 
     /// Returns all events by start. One that can't be read is reported, counted, and passed over.
+    #[tracing::instrument(name = "store.events", level = "debug", skip_all)]
     pub async fn events(&self, wanted: &Wanted) -> Result<Page<Event>, StoreError> {
         let range = SortKeys::within(Span::default());
         let merge = self.merge(Index::Gsi1, vec![keys::events_partition()], range, wanted.direction);
@@ -111,6 +114,7 @@ impl Store {
     /// Returns the facts of an event whose notices are in a special state, by the time they got there.
     ///
     /// One that can't be read is reported, counted, and passed over: the others behind it must be sent.
+    #[tracing::instrument(name = "store.parked", level = "debug", skip_all)]
     pub async fn parked(
         &self,
         event_id: &EventId,
@@ -124,6 +128,7 @@ impl Store {
 
     /// Returns how many notices of an event are in a special state, for a gauge: 1 Query, which counts what one page
     /// holds (1 MB, some thousand) and no more.
+    #[tracing::instrument(name = "store.count_parked", level = "debug", skip_all)]
     pub async fn count_parked(&self, event_id: &EventId, state: ParkedState) -> Result<u32, StoreError> {
         let query = self.client.query().table_name(&self.tables.main).index_name("GSI1").select(Select::Count);
         let query = query.key_condition_expression("GSI1PK = :pk");

@@ -39,16 +39,19 @@ pub enum Replaced {
 
 impl Store {
     /// Reads one event, consistent.
+    #[tracing::instrument(name = "store.event", level = "debug", skip_all)]
     pub async fn event(&self, event_id: &EventId) -> Result<Option<Event>, StoreError> {
         self.item(&ItemKey::Event(event_id.clone())).await
     }
 
     /// Reads one event as a write has to find it, consistent; what can be read of one that can't be read whole.
+    #[tracing::instrument(name = "store.stored_event", level = "debug", skip_all)]
     pub async fn stored_event(&self, event_id: &EventId) -> Result<Stored<Event, EventRemains>, StoreError> {
         self.stored(&ItemKey::Event(event_id.clone()), items::event_remains).await
     }
 
     /// Reads the same of a stamp master.
+    #[tracing::instrument(name = "store.stored_master", level = "debug", skip_all)]
     pub async fn stored_master(
         &self,
         event_id: &EventId,
@@ -77,6 +80,7 @@ impl Store {
     ///
     /// One that can't be read is reported and named in [`StampMasters::unreadable`]. An item that is no master of this
     /// event is reported and counted in [`StampMasters::foreign`].
+    #[tracing::instrument(name = "store.masters", level = "debug", skip_all)]
     pub async fn masters(&self, event_id: &EventId) -> Result<StampMasters, StoreError> {
         let query = self.client.query().table_name(&self.tables.main).index_name("GSI1");
         let query = query
@@ -99,6 +103,7 @@ impl Store {
     }
 
     /// Access pattern 8: one stamp master, consistent.
+    #[tracing::instrument(name = "store.master", level = "debug", skip_all)]
     pub async fn master(&self, event_id: &EventId, stamp_id: &StampId) -> Result<Option<StampMaster>, StoreError> {
         self.item(&ItemKey::Master { event_id: event_id.clone(), stamp_id: stamp_id.clone() }).await
     }
@@ -107,11 +112,13 @@ impl Store {
     /// program are carried over. One `PutItem`.
     ///
     /// A repeat of our own write whose answer got lost is `Done`.
+    #[tracing::instrument(name = "store.put_event", level = "debug", skip_all)]
     pub async fn put_event(&self, event: &Event, expected: Expected) -> Result<Replaced, StoreError> {
         self.replace::<Event>(items::event(event), expected).await
     }
 
     /// Does the same for a stamp master.
+    #[tracing::instrument(name = "store.put_master", level = "debug", skip_all)]
     pub async fn put_master(&self, master: &StampMaster, expected: Expected) -> Result<Replaced, StoreError> {
         self.replace::<StampMaster>(items::master(master), expected).await
     }
@@ -119,6 +126,7 @@ impl Store {
     /// Returns whether the event has a participant. Looks into every index partition there could be, also those
     /// that the event doesn't name: a process may have registered a participant by an older copy of it. The index
     /// follows the table a moment later, so a registration of this very moment may be missed.
+    #[tracing::instrument(name = "store.has_participants", level = "debug", skip_all)]
     pub async fn has_participants(&self, event: &Event) -> Result<bool, StoreError> {
         let found = Shard::possible().map(|shard| self.is_anybody_in(&event.event_id, shard));
         Ok(try_join_all(found).await?.contains(&true))

@@ -33,6 +33,7 @@ impl Store {
     /// special state (`noticeState`, `noticeSince`, `noticeReason`, `GSI1PK`, `GSI1SK` go). What it went through
     /// stays readable (`noticeTriedAt`, `flexMessageError`).
     /// `request_id` is LINE's `x-line-request-id` (`flexMessageRequestId`).
+    #[tracing::instrument(name = "store.mark_sent", level = "debug", skip_all)]
     pub async fn mark_sent(
         &self,
         notice: &NoticeId,
@@ -54,6 +55,7 @@ impl Store {
     /// Parks a notice, on condition that the item exists, is unsent (its `flexMessageSent` is anything but true, where it
     /// can't be read) and is in the state `from` (`None` = not parked). Sets `noticeState`, `noticeSince`, `noticeReason`
     /// and the index keys, and where they are known `noticeTriedAt` (the first one stays) and `flexMessageError`.
+    #[tracing::instrument(name = "store.park", level = "debug", skip_all)]
     pub async fn park(
         &self,
         notice: &NoticeId,
@@ -65,12 +67,14 @@ impl Store {
 
     /// Records that an attempt ended without a clear answer (`noticeTriedAt`), before the next one. The first one
     /// stays; a later one is `Before`.
+    #[tracing::instrument(name = "store.note_attempt", level = "debug", skip_all)]
     pub async fn note_attempt(&self, notice: &NoticeId, at: Timestamp) -> Result<Marked, StoreError> {
         let change = Change::unsent(notice).only_without("noticeTriedAt");
         self.mark(change.set("noticeTriedAt", ":at", text(at.to_string()))).await
     }
 
     /// Takes an attempt of `at` back that was noted before it was made: it was certainly not accepted.
+    #[tracing::instrument(name = "store.forget_attempt", level = "debug", skip_all)]
     pub async fn forget_attempt(&self, notice: &NoticeId, at: Timestamp) -> Result<Marked, StoreError> {
         let change = Change::unsent(notice).only_at("noticeTriedAt", ":at", text(at.to_string()));
         self.mark(change.remove("noticeTriedAt")).await
@@ -79,7 +83,8 @@ impl Store {
     async fn mark(&self, change: Change) -> Result<Marked, StoreError> {
         let update = self.client.update_item().table_name(&self.tables.main);
         let update = change.of(update).return_values_on_condition_check_failure(AllOld);
-        Ok(match guarded(update.send().await)? {
+        // On the heap: thousands of notices may wait, each with a future that has room for this request.
+        Ok(match guarded(Box::pin(update.send()).await)? {
             Guarded::Done => Marked::Done,
             Guarded::Refused(Some(_)) => Marked::Already,
             Guarded::Refused(None) => Marked::NoItem,

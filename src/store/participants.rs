@@ -41,6 +41,7 @@ impl<T> Recorded<T> {
 impl Store {
     /// Access pattern 1: everything about one participant, one consistent Query. A fact that can't be read is reported,
     /// and named in [`Facts::unreadable`]; what isn't a fact is passed over.
+    #[tracing::instrument(name = "store.facts", level = "debug", skip_all)]
     pub async fn facts(&self, event_id: &EventId, line_user_id: &LineUserId) -> Result<Facts, StoreError> {
         let query = self.partition(&self.tables.main, keys::participant_partition(event_id, line_user_id));
         let (mut facts, mut unreadable) = (Vec::new(), Vec::new());
@@ -58,6 +59,7 @@ impl Store {
     }
 
     /// Access pattern 2: one stamp of one participant, one consistent `GetItem`.
+    #[tracing::instrument(name = "store.stamp", level = "debug", skip_all)]
     pub async fn stamp(
         &self,
         event_id: &EventId,
@@ -70,12 +72,14 @@ impl Store {
     }
 
     /// Access pattern 3: registers, never twice.
+    #[tracing::instrument(name = "store.register", level = "debug", skip_all)]
     pub async fn register(&self, user: &User, shards: IndexShards) -> Result<Recorded<User>, StoreError> {
         let stored = self.put_once(items::user(user, shards)).await?;
         Ok(recorded(user, stored, |user: &User| user.request_id.as_ref()))
     }
 
     /// Access pattern 4: acquires, never twice.
+    #[tracing::instrument(name = "store.acquire", level = "debug", skip_all)]
     pub async fn acquire(&self, stamp: &UserStamp, shards: IndexShards) -> Result<Recorded<UserStamp>, StoreError> {
         let stored = self.put_once(items::user_stamp(stamp, shards)).await?;
         Ok(recorded(stamp, stored, |stamp: &UserStamp| stamp.request_id.as_ref()))
@@ -83,6 +87,7 @@ impl Store {
 
     /// Records a completed card, once. Every worker works out the same fact and it names no request, so a lost
     /// answer of our own reads as `Before`: nothing depends on who wrote it.
+    #[tracing::instrument(name = "store.complete", level = "debug", skip_all)]
     pub async fn complete(&self, completed: &Completed) -> Result<Recorded<Completed>, StoreError> {
         let stored = self.put_once(items::completed(completed)).await?;
         Ok(recorded(completed, stored, |_| None))
@@ -90,6 +95,7 @@ impl Store {
 
     /// Records a resend, never two of the same number: of those who ask at once, one writes it. It names no request; the
     /// same asker at the same millisecond is taken for our own attempt whose answer got lost.
+    #[tracing::instrument(name = "store.record_resend", level = "debug", skip_all)]
     pub async fn record_resend(&self, resend: &Resend) -> Result<Recorded<Resend>, StoreError> {
         let asked = |resend: &Resend| (resend.requested_by.clone(), resend.requested_at);
         Ok(match self.put_once(items::resend(resend)).await? {
@@ -102,6 +108,7 @@ impl Store {
     /// Carries an order to send a notice again out: decides on it, and records what was decided unless the run is dry.
     ///
     /// Of orders that come at once one is recorded; the others are refused as if they had come a moment later.
+    #[tracing::instrument(name = "store.resend", level = "debug", skip_all)]
     pub async fn resend(
         &self,
         facts: &Facts,
@@ -119,6 +126,7 @@ impl Store {
     }
 
     /// Records a follow or unfollow; the same webhook event again changes nothing, also where its item can't be read.
+    #[tracing::instrument(name = "store.record_friendship", level = "debug", skip_all)]
     pub async fn record_friendship(&self, friendship: &Friendship) -> Result<(), StoreError> {
         match self.put_once::<Friendship>(items::friendship(friendship)).await {
             Ok(_) | Err(StoreError::Unreadable(_)) => Ok(()),
@@ -127,6 +135,7 @@ impl Store {
     }
 
     /// Returns all follows and unfollows of one participant, oldest first: they are few. None = unknown, never assumed.
+    #[tracing::instrument(name = "store.friendships", level = "debug", skip_all)]
     pub async fn friendships(
         &self,
         channel: &ChannelName,
@@ -147,7 +156,8 @@ impl Store {
     async fn put_once<T: Entity>(&self, item: Item) -> Result<Option<T>, StoreError> {
         let put = self.client.put_item().table_name(&self.tables.main).set_item(Some(item));
         let put = put.condition_expression("attribute_not_exists(PK)").return_values_on_condition_check_failure(AllOld);
-        match guarded(put.send().await)? {
+        // On the heap, as every request that many futures may make.
+        match guarded(Box::pin(put.send()).await)? {
             Guarded::Done => Ok(None),
             Guarded::Refused(Some(stored)) => self.read(stored).map(Some),
             Guarded::Refused(None) => Err(StoreError::broken("a failed condition gave no item back")),

@@ -40,6 +40,7 @@ impl Store {
 
     /// Checks that both tables answer, for readiness: asks each for an item that is never there. The cheapest read there
     /// is (one `GetItem` each, not consistent), and it needs no more permission than serving does.
+    #[tracing::instrument(name = "store.reach", level = "debug", skip_all)]
     pub async fn reach(&self) -> Result<(), StoreError> {
         let reach = async |table: &str| {
             let get = self.client.get_item().table_name(table).key("PK", text("REACH")).key("SK", text("REACH"));
@@ -76,7 +77,8 @@ impl Store {
 
     async fn get(&self, table: &str, key: Item) -> Result<Option<Item>, StoreError> {
         let get = self.client.get_item().table_name(table).consistent_read(true);
-        Ok(get.set_key(Some(key)).send().await?.item)
+        // On the heap: a request of the SDK would make every future that reads an item, and its span, a large one.
+        Ok(Box::pin(get.set_key(Some(key)).send()).await?.item)
     }
 
     /// Puts an item into the consumers' table, whatever is there.

@@ -71,6 +71,7 @@ impl StreamReader {
     }
 
     /// Reads one page of the list of shards (at most ten such calls a second for all readers together).
+    #[tracing::instrument(name = "store.stream.shards", level = "debug", skip_all)]
     pub async fn shards(&self, after: Option<&ShardId>) -> Result<ShardsPage, StreamError> {
         let request = self.client.describe_stream().stream_arn(&self.arn);
         let answer = request.set_exclusive_start_shard_id(after.map(|id| id.as_str().to_owned())).send().await?;
@@ -78,6 +79,7 @@ impl StreamReader {
     }
 
     /// The children of a shard. An engine without that filter lists whatever it has; only children are given back.
+    #[tracing::instrument(name = "store.stream.children", level = "debug", skip_all)]
     pub async fn children(&self, parent: &ShardId) -> Result<Vec<ListedShard>, StreamError> {
         let filter = ShardFilter::builder().r#type(ShardFilterType::ChildShards).shard_id(parent.as_str()).build();
         let request = self.client.describe_stream().stream_arn(&self.arn).shard_filter(filter);
@@ -86,6 +88,7 @@ impl StreamReader {
     }
 
     /// Returns a place in a shard.
+    #[tracing::instrument(name = "store.stream.iterator", level = "debug", skip_all)]
     pub async fn iterator(&self, shard: &ShardId, start: &Start) -> Result<Iterator, StreamError> {
         let (kind, after) = match start {
             Start::After(sequence) => (ShardIteratorType::AfterSequenceNumber, Some(sequence.as_str().to_owned())),
@@ -98,6 +101,7 @@ impl StreamReader {
     }
 
     /// Returns the records from a place on, at most `limit` (1 to 1000).
+    #[tracing::instrument(name = "store.stream.records", level = "debug", skip_all)]
     pub async fn records(&self, from: &Iterator, limit: u16) -> Result<RecordsPage, StreamError> {
         let answer = self.client.get_records().shard_iterator(&from.0).limit(i32::from(limit)).send().await?;
         let records = answer.records.unwrap_or_default().into_iter().filter_map(Record::read).collect();
@@ -128,11 +132,13 @@ fn listed(shard: Shard) -> Option<ListedShard> {
 
 impl Store {
     /// Returns the ARN of the table's present stream; `None` while it has none.
+    #[tracing::instrument(name = "store.stream_arn", level = "debug", skip_all)]
     pub async fn stream_arn(&self) -> Result<Option<String>, StoreError> {
         Ok(self.stream().await?.map(|stream| stream.arn))
     }
 
     /// Returns the table's present stream; `None` while it has none. One `DescribeTable`.
+    #[tracing::instrument(name = "store.stream", level = "debug", skip_all)]
     pub async fn stream(&self) -> Result<Option<table::TableStream>, StoreError> {
         table::stream(&self.client, &self.tables.main).await
     }

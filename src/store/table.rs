@@ -138,6 +138,7 @@ pub enum IndexState {
 
 impl Store {
     /// Returns whether the index of the stamps' holders (`GSI2`) can be read: a table made from the article has none.
+    #[tracing::instrument(name = "store.holders_index", level = "debug", skip_all)]
     pub async fn holders_index(&self) -> Result<IndexState, StoreError> {
         let Some(description) = describe(&self.client, &self.tables.main).await? else {
             return Err(StoreError::broken(format!("there is no table {}", self.tables.main)));

@@ -89,7 +89,7 @@ impl Reported {
             item.pk = hashed(pk),
             item.sk = hashed(sk),
             item.attribute = attribute,
-            problem = hashed(problem),
+            item.problem = hashed(problem),
             "an item can't be read: `stamp-rally table check` lists it with its remedy"
         );
         tracing::debug!(item.pk = pk, item.sk = sk, "the key of an item that can't be read");

@@ -27,6 +27,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 impl Store {
     /// Returns whose stamp waits for its notice: unsent and not parked. At most [`AT_A_TIME`] participants; one
     /// consistent `BatchGetItem`, and more for what DynamoDB left undone.
+    #[tracing::instrument(name = "store.waiting", level = "debug", skip_all)]
     pub async fn waiting(
         &self,
         event_id: &EventId,

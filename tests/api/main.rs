@@ -16,6 +16,7 @@ mod faults;
 mod house;
 #[cfg(feature = "lambda")]
 mod lambda;
+mod log_fields;
 mod organiser;
 mod processes;
 mod proxy;

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{config::Settings, event, event_file};
 use crate::dev::engine::Engine;
-use crate::domain::{mode::Mode, time::MachineClock};
+use crate::domain::{causes::Causes, mode::Mode, time::MachineClock};
 use crate::store::{
     Store, StoreError,
     client::{Clients, Pace},
@@ -98,8 +98,8 @@ impl Start<'_> {
                 Err(error) if !is_unavailable(&error) => return Err(error),
                 Err(error) if !(self.runs)() => return Err(error.context("the embedded engine has ended by itself")),
                 Err(error) => {
-                    let (error, data) = (format!("{error:#}"), self.data.display());
-                    tracing::warn!(%data, error, "the embedded engine can't answer yet; waiting for it");
+                    let error = Causes(error.as_ref());
+                    tracing::warn!(dev.data = %self.data.display(), %error, "the embedded engine can't answer yet; waiting for it");
                 }
                 done => return done,
             }

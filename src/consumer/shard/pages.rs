@@ -2,7 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
+use crate::domain::causes::Causes;
 use crate::store::stream::{Record, Start, StreamError};
 
 use super::{
@@ -40,7 +42,8 @@ impl Shard {
         let after = self.window.last_read().filter(|_| !self.reading.from_the_horizon);
         let start = after.map_or(Start::TrimHorizon, |last| Start::After(last.clone()));
         let clean = self.window.is_empty().then(Instant::now);
-        Box::pin(async move {
+        let span = tracing::debug_span!("consumer.shard.read", shard.id = %shard);
+        let read = async move {
             let iterator = match iterator {
                 Some(iterator) => iterator,
                 None => match reader.iterator(&shard, &start).await {
@@ -50,7 +53,8 @@ impl Shard {
             };
             let records = reader.records(&iterator, PAGE).await;
             Page { iterator: Some(iterator), records, clean }
-        })
+        };
+        Box::pin(read.instrument(span))
     }
 
     /// Takes in a page, or does what its failure asks for.
@@ -65,7 +69,7 @@ impl Shard {
             Err(StreamError::Expired) => self.reading.iterator = None,
             Err(StreamError::Misplaced(_)) if self.has_read_nothing() => {
                 tracing::error!(
-                    shard = %self.id(),
+                    shard.id = %self.id(),
                     "the shard's checkpoint is none of its records': it is read from the trim horizon, and what it \
                      counted may count again (`stamp-rally stats rebuild` corrects that)"
                 );
@@ -77,18 +81,17 @@ impl Shard {
                 self.reading.failed(context.clock.now());
             }
             Err(StreamError::ShardGone) => {
-                tracing::error!(shard = %self.id(), "the shard is gone: what of it was unread is lost to the stream");
+                tracing::error!(shard.id = %self.id(), "the shard is gone: what of it was unread is lost to the stream");
                 self.cut_off();
                 self.ended = true;
             }
             Err(StreamError::Misplaced(error) | StreamError::Store(error)) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(shard = %self.id(), error, "the shard can't be read now");
+                tracing::warn!(shard.id = %self.id(), error = %Causes(&error), "the shard can't be read now");
                 self.reading.iterator = iterator;
                 self.reading.failed(context.clock.now());
             }
             Err(StreamError::Trimmed) => {
-                tracing::error!(shard = %self.id(), "records were trimmed unread: run `stamp-rally reconcile`");
+                tracing::error!(shard.id = %self.id(), "records were trimmed unread: run `stamp-rally reconcile`");
                 self.cut_off();
                 (self.reading.iterator, self.reading.from_the_horizon) = (None, true);
                 self.reading.failed(context.clock.now());
@@ -137,7 +140,8 @@ impl Shard {
         for (ticket, (effect, job)) in tickets.into_iter().zip(jobs) {
             let (lane, at) = (Lane { effect, order: job.order }, job.fact.at);
             let maybe_sent = self.coverage.is_maybe_sent(at);
-            self.lanes.push(Waiting { ticket, lane, at, maybe_sent, work: job.work });
+            let sequence = record.sequence.clone();
+            self.lanes.push(Waiting { ticket, sequence, lane, at, maybe_sent, work: job.work });
         }
     }
 }

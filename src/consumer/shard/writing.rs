@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
+use crate::domain::causes::Causes;
 use crate::store::{
     StoreError,
     progress::{AfterWrite, Save, Saved, ShardState},
@@ -97,12 +98,11 @@ impl Shard {
                 }
             }
             Ok(Saved::LeaseLost) => {
-                tracing::warn!(shard = %self.id(), "the shard's lease is another worker's now: its work is dropped");
+                tracing::warn!(shard.id = %self.id(), "the shard's lease is another worker's now: its work is dropped");
                 Some(End::Lost)
             }
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(shard = %self.id(), error, "the shard's progress could not be written");
+                tracing::warn!(shard.id = %self.id(), error = %Causes(&error), "the shard's progress could not be written");
                 // A worker that stops tries once more, and doesn't wait for a store that can't answer: the lease ends by
                 // itself.
                 let gives_up = hold == AfterWrite::Release && failed_before;

@@ -123,8 +123,9 @@ impl SimWorker {
             let read = held.window.read(record.sequence.clone(), record.at, vec![record.at]);
             let Some(ticket) = read.map(|tickets| tickets[0]) else { continue };
             let maybe_sent = held.coverage.is_maybe_sent(record.at);
-            let lane = Lane { effect: 0, order: record.participant.to_string() };
-            held.lanes.push(Waiting { ticket, lane, at: record.at, maybe_sent, work: (record.participant, record.n) });
+            let lane = Lane { effect: "simulated", order: record.participant.to_string() };
+            let (sequence, work) = (record.sequence.clone(), (record.participant, record.n));
+            held.lanes.push(Waiting { ticket, sequence, lane, at: record.at, maybe_sent, work });
         }
         held.read = to;
         if to == shard.records.len() {

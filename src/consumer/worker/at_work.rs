@@ -6,6 +6,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::causes::Causes;
 use crate::store::{
     Store,
     progress::{Board, WorkerId},
@@ -161,8 +162,7 @@ impl AtWork {
                 lead.send_if_modified(|lead| std::mem::replace(lead, leads) != leads);
             }
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "the workers' progress can't be read or written now");
+                tracing::warn!(error = %Causes(&error), "the workers' progress can't be read or written now");
                 self.retry_at = Instant::now() + NO_ANSWER;
             }
         }

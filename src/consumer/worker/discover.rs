@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::domain::time::Clock;
+use crate::domain::{causes::Causes, time::Clock};
 use crate::store::{
     StoreError,
     progress::{Board, Consumers, ShardProgress},
@@ -98,8 +98,7 @@ impl Discoverer {
                 !found.register.is_empty()
             }
             Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "the stream's shards can't be listed now");
+                tracing::warn!(error = %Causes(&error), "the stream's shards can't be listed now");
                 self.next_at = Instant::now() + self.retry_after;
                 self.retry_after = (self.retry_after * 2).min(EVERY);
                 false
@@ -157,7 +156,7 @@ impl Discoverer {
     async fn register(&self, shards: &[ListedShard]) -> Result<(), StoreError> {
         for shard in shards {
             self.consumers.register(shard, self.clock.now()).await?;
-            tracing::info!(shard = %shard.id, "found a shard");
+            tracing::info!(shard.id = %shard.id, "found a shard");
         }
         Ok(())
     }

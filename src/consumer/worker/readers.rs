@@ -55,7 +55,7 @@ impl Readers {
     /// Begins to read a shard.
     pub fn start(&mut self, shard: Shard, shutdown: &CancellationToken) {
         let (id, stop) = (shard.id().clone(), shutdown.child_token());
-        tracing::info!(shard = %id, "reading a shard");
+        tracing::info!(shard.id = %id, "reading a shard");
         // The receiver lives as long as the worker.
         let _sent = self.starts.send((shard, stop.clone()));
         self.stops.insert(id, stop);
@@ -71,7 +71,7 @@ impl Readers {
     pub async fn ended(&mut self) -> Option<Ended> {
         let ended = self.ends.recv().await?;
         self.stops.remove(&ended.shard);
-        tracing::info!(shard = %ended.shard, end = ?ended.end, "stopped reading a shard");
+        tracing::info!(shard.id = %ended.shard, shard.end = ?ended.end, "stopped reading a shard");
         report_over(&ended.shard);
         Some(ended)
     }
@@ -103,6 +103,6 @@ async fn read(shard: Shard, context: &Context, stop: CancellationToken) -> Ended
     if let Ok((end, part)) = AssertUnwindSafe(shard.run(context, &stop)).catch_unwind().await {
         return Ended { shard: id, end, _part: Some(part) };
     }
-    tracing::error!(shard = %id, "reading a shard broke off: it is begun anew");
+    tracing::error!(shard.id = %id, "reading a shard broke off: it is begun anew");
     Ended { shard: id, end: End::Lost, _part: None }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::causes::Causes;
 use crate::store::{
     StoreError,
     progress::{Board, CandidateRole, Lease, ShardProgress, ShardState},
@@ -74,8 +75,7 @@ impl AtWork {
                 // Nothing waits for a shard that the stream doesn't know: its item stays, and `table check` lists it.
                 Ok(Listed::Not) => continue,
                 Err(error) => {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(shard = %damaged.shard, error, "a shard is begun anew later: the shards can't be listed");
+                    tracing::warn!(shard.id = %damaged.shard, error = %Causes(&error), "a shard is begun anew later: the shards can't be listed");
                     continue;
                 }
             };
@@ -118,7 +118,7 @@ impl AtWork {
             Ok(Some(_)) => watch.set(StreamState::Replaced),
             Ok(None) => watch.set(StreamState::Missing),
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "the table's stream can't be looked up now");
+                tracing::warn!(error = %Causes(&error), "the table's stream can't be looked up now");
             }
         }
         watch.state()
@@ -128,13 +128,13 @@ impl AtWork {
 fn report_begun_anew(shard: &ShardId, reached: &ShardState) {
     let Some(checkpoint) = &reached.checkpoint else {
         return tracing::error!(
-            shard = %shard,
+            shard.id = %shard,
             "the shard's progress could not be read, and is begun anew at the trim horizon: what was counted counts again, \
              `stamp-rally stats rebuild EVENT` corrects it"
         );
     };
     tracing::error!(
-        shard = %shard,
+        shard.id = %shard,
         sequence = checkpoint.as_str(),
         "the shard's progress could not be read, and is begun anew at its checkpoint"
     );

@@ -1,8 +1,9 @@
 //! How an attempt ends: the notice is marked as sent, parked, or attempted again.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use crate::domain::{
+    causes::Causes,
     notice::{NoticeId, Parked, ParkedState},
     time::Timestamp,
 };
@@ -88,7 +89,7 @@ impl Parts {
         began: Timestamp,
         error: PushError,
     ) -> Result<Instead, StoreError> {
-        tracing::info!(attempt = attempt.number, error = &error as &dyn Error, "an attempt failed");
+        tracing::info!(attempt = attempt.number, error = %Causes(&error), "an attempt failed");
         Ok(match error {
             PushError::Ambiguous { .. } => {
                 attempt.ended_ambiguously(began);
@@ -103,14 +104,7 @@ impl Parts {
                 self.answered(channel);
                 Instead::Park(attempt.failed(status, message, self.clock.now()))
             }
-            PushError::Unauthorized { status, message } => {
-                tracing::warn!(
-                    status,
-                    error = message,
-                    "LINE refuses the channel: check its access_token, or its messaging_channel_id and channel_secrets"
-                );
-                self.pause(channel, PauseReason::NotAuthorized)
-            }
+            PushError::Unauthorized { .. } => self.pause(channel, PauseReason::NotAuthorized),
         })
     }
 
@@ -138,7 +132,7 @@ impl Parts {
         match channel.messenger.quota().await {
             Ok(quota) => quota.is_used_up(),
             Err(error) => {
-                tracing::warn!(error = &error as &dyn Error, "the month's quota can't be read");
+                tracing::warn!(error = %Causes(&error), "the month's quota can't be read");
                 true
             }
         }
@@ -169,23 +163,21 @@ fn reported(attempt: &Attempt<'_>, parked: &Parked) -> Outcome {
         tracing::info!(attempt, outcome = state.as_str(), reason, "the notice is parked");
         return Outcome::Parked(state);
     };
-    let (status, error) = (refused.status, &refused.message);
     tracing::warn!(
         attempt,
         outcome = state.as_str(),
-        status,
-        error,
+        line.status = refused.status,
+        line.message = refused.message,
         "the notice has failed: mend the cause, then resend it"
     );
     Outcome::Failed
 }
 
 fn report(error: &StoreError) {
-    let cause = error as &dyn Error;
     match error {
-        StoreError::Broken(_) => tracing::error!(error = cause, "a notice can't be worked on"),
+        StoreError::Broken(_) => tracing::error!(error = %Causes(error), "a notice can't be worked on"),
         StoreError::Conflict(_) | StoreError::Unavailable(_) => {
-            tracing::warn!(error = cause, "the store can't answer: the notice waits");
+            tracing::warn!(error = %Causes(error), "the store can't answer: the notice waits");
         }
         StoreError::Unreadable(unreadable) => tracing::warn!(
             item.pk = hashed(&unreadable.pk),

@@ -232,7 +232,8 @@ impl Reconciling<'_> {
     async fn push(&self, notice: &NoticeId, since: Timestamp, path: Path) -> Outcome {
         let NoticeId { event_id, line_user_id, .. } = notice;
         let maybe_sent = path == Path::AheadOfStream && self.grounds.maybe_sent.covers(event_id, line_user_id, since);
-        let pending = PendingNotice { notice: notice.clone(), since, maybe_sent, path, lease: self.lease.clone() };
+        let (notice, lease) = (notice.clone(), self.lease.clone());
+        let pending = PendingNotice { notice, request_id: None, since, maybe_sent, path, lease };
         loop {
             let outcome = self.delivery.deliver(&pending, self.stop).await;
             if outcome.is_final() || stopped_during(LEASE_CHECK, self.stop).await {

@@ -9,6 +9,7 @@ use crate::consumer::{
     place::Place,
 };
 use crate::delivery::Delivery;
+use crate::domain::causes::Causes;
 use crate::store::{
     StoreError,
     progress::{CandidateRole, Consumers, WorkerId},
@@ -88,8 +89,7 @@ impl Presence {
                 }
                 Err(error) => {
                     // The others forget this worker after some time; its lease ends before that.
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "the workers' progress can't be read or written now");
+                    tracing::warn!(error = %Causes(&error), "the workers' progress can't be read or written now");
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::super::{
     answer::{Answer, CallError},
     platform::Platform,
 };
-use crate::domain::time::Clock;
+use crate::domain::{causes::Causes, time::Clock};
 
 const CERTS: &str = "/oauth2/v2.1/certs";
 
@@ -99,7 +99,7 @@ impl KeyRing {
         };
         match &outcome {
             Ok(keys) => tracing::info!(line.keys.count = keys.len(), "fetched LINE's keys"),
-            Err(error) => tracing::warn!(error = error as &dyn std::error::Error, "can't fetch LINE's keys"),
+            Err(error) => tracing::warn!(error = %Causes(error), "can't fetch LINE's keys"),
         }
         self.copy().end(outcome, self.clock.uptime());
     }

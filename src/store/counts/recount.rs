@@ -36,6 +36,7 @@ impl Recount {
 impl Store {
     /// Returns the time zone that an event's item names, whatever else is wrong with the item: absent, Tokyo. `None`:
     /// there is no such item, or what it names is no time zone. 1 `GetItem`.
+    #[tracing::instrument(name = "store.time_zone", level = "debug", skip_all)]
     pub async fn time_zone(&self, event_id: &EventId) -> Result<Option<TimeZone>, StoreError> {
         let get = self.client.get_item().table_name(&self.tables.main);
         let get = get.set_key(Some(items::primary_key(&ItemKey::Event(event_id.clone()))));
@@ -46,6 +47,7 @@ impl Store {
 
     /// Counts the facts of one event anew, by a consistent Scan of the whole table; reports after each page how many
     /// items were read.
+    #[tracing::instrument(name = "store.count_facts", level = "debug", skip_all)]
     pub async fn count_facts(&self, event: &Event, mut read_so_far: impl FnMut(usize)) -> Result<Recount, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.main).consistent_read(true);
         let (mut pages, mut recount, mut read) = (Pages::default(), Recount::default(), 0);

@@ -58,6 +58,7 @@ impl Stored<StampMaster, StampMasterRemains> {
 impl Store {
     /// Returns what `new` would change of the stored event that is fixed, because a participant is registered. Where
     /// nothing that registrations depend on differs, no request is made.
+    #[tracing::instrument(name = "store.refused_change", level = "debug", skip_all)]
     pub async fn refused_change(
         &self,
         old: &Stored<Event, EventRemains>,

@@ -62,6 +62,7 @@ impl Consumers {
 
     /// Reads everything, consistent: one Query (a page per 1 MB, which is thousands of shards). What can't be read is
     /// reported.
+    #[tracing::instrument(name = "store.progress.board", level = "debug", skip_all)]
     pub async fn board(&self) -> Result<Board, StoreError> {
         let query = self.store.partition(&self.store.tables.consumers, &self.partition);
         let mut board = Board::default();
@@ -87,6 +88,7 @@ impl Consumers {
 
     /// Makes the item of a shard that was found; one that is there stays as it is. Parents first: a worker that sees a
     /// child that names a parent relies on the parent's item.
+    #[tracing::instrument(name = "store.progress.register", level = "debug", skip_all)]
     pub async fn register(&self, shard: &ListedShard, now: Timestamp) -> Result<(), StoreError> {
         let item = items::new_shard(&self.partition, shard, now);
         let put = self.store.client.put_item().table_name(&self.store.tables.consumers).set_item(Some(item));
@@ -94,6 +96,7 @@ impl Consumers {
     }
 
     /// Deletes the item of a shard that is finished and that the stream has forgotten.
+    #[tracing::instrument(name = "store.progress.forget_shard", level = "debug", skip_all)]
     pub async fn forget_shard(&self, shard: &ShardId) -> Result<(), StoreError> {
         let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
         let delete = delete.set_key(Some(self.shard_key(shard))).condition_expression("finished = :yes");
@@ -103,6 +106,7 @@ impl Consumers {
 
     /// Shows the others a worker without a shard. An item of this name to which nothing can be added, because it was
     /// damaged, is replaced.
+    #[tracing::instrument(name = "store.progress.announce", level = "debug", skip_all)]
     pub async fn announce(&self, worker: &WorkerId, role: CandidateRole) -> Result<(), StoreError> {
         match self.add_heartbeat(worker, role).await {
             Err(StoreError::Broken(_)) => {
@@ -125,6 +129,7 @@ impl Consumers {
     }
 
     /// Deletes the sign of life of a worker that stopped, got a shard, or is dead.
+    #[tracing::instrument(name = "store.progress.forget_worker", level = "debug", skip_all)]
     pub async fn forget_worker(&self, worker: &WorkerId) -> Result<(), StoreError> {
         self.store.delete_progress(self.worker_key(worker)).await
     }

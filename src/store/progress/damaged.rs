@@ -64,6 +64,7 @@ impl DamagedShard {
 impl Consumers {
     /// Begins a shard anew whose item can't be read, on condition that the item still is what was seen; what is known of
     /// it then. `None`: it has changed meanwhile.
+    #[tracing::instrument(name = "store.progress.replace", level = "debug", skip_all)]
     pub async fn replace(
         &self,
         damaged: &DamagedShard,

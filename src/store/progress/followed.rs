@@ -29,6 +29,7 @@ impl Store {
     /// Notes that the consumer `name` follows the stream `arn` from now on, and returns what it followed until now. One
     /// consistent `GetItem`, and one conditional `PutItem` where that was another stream. Of workers that do this at
     /// once, one gets [`Followed::Other`].
+    #[tracing::instrument(name = "store.follow", level = "debug", skip_all)]
     pub async fn follow(&self, name: &str, arn: &str, now: Timestamp) -> Result<Followed, StoreError> {
         let before = self.followed(name).await?;
         if before.as_deref() == Some(arn) {
@@ -59,6 +60,7 @@ impl Store {
 
     /// Returns the ARN of the stream that the workers of the consumer `name` follow, or followed last; `None` also
     /// where that can't be read, which is reported. One consistent `GetItem`.
+    #[tracing::instrument(name = "store.followed", level = "debug", skip_all)]
     pub async fn followed(&self, name: &str) -> Result<Option<String>, StoreError> {
         let found = self.progress_item(items::progress_key(ProgressKey::Followed { consumer: name })).await?;
         Ok(found.as_ref().and_then(|item| {

@@ -31,6 +31,7 @@ pub struct BatchNote {
 impl Consumers {
     /// Writes down which facts are about to be handed to LINE. `first` is the first notice's record: the same in every
     /// repetition of the batch. One `PutItem`.
+    #[tracing::instrument(name = "store.progress.hand_out", level = "debug", skip_all)]
     pub async fn hand_out(
         &self,
         first: &SequenceNumber,
@@ -43,6 +44,7 @@ impl Consumers {
 
     /// Deletes what was written down of a batch, when everything of it is finished or written down under another record.
     /// What another function has written since stays. One conditional `DeleteItem`; repeating it is harmless.
+    #[tracing::instrument(name = "store.progress.forget_batch", level = "debug", skip_all)]
     pub async fn forget_batch(&self, note: &BatchNote) -> Result<(), StoreError> {
         let key = ProgressKey::Batch { partition: &self.partition, first: &note.first };
         let delete = self.store.client.delete_item().table_name(&self.store.tables.consumers);
@@ -55,6 +57,7 @@ impl Consumers {
 
     /// Notes that a function is handed the records of this stream: nothing but an event source mapping brings them. One
     /// `PutItem`.
+    #[tracing::instrument(name = "store.progress.note_function", level = "debug", skip_all)]
     pub async fn note_function(&self, now: Timestamp) -> Result<(), StoreError> {
         self.store.put_progress(items::function(&self.partition, now)).await
     }
@@ -71,6 +74,7 @@ pub struct NotedBatch {
 impl Store {
     /// Returns what functions have noted of batches and not deleted, of all streams that the table ever had. Reads the
     /// whole table of progress.
+    #[tracing::instrument(name = "store.noted_batches", level = "debug", skip_all)]
     pub async fn noted_batches(&self, name: &str) -> Result<Vec<NotedBatch>, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.consumers).consistent_read(true);
         let scan = scan
@@ -82,6 +86,7 @@ impl Store {
     }
 
     /// Deletes such a note, unless a function has written it anew since it was read. One conditional `DeleteItem`.
+    #[tracing::instrument(name = "store.forget_noted_batch", level = "debug", skip_all)]
     pub async fn forget_noted_batch(&self, noted: &NotedBatch) -> Result<(), StoreError> {
         let seen = noted.item.get("updatedAt").map(|at| [(":seen".to_owned(), at.clone())].into());
         let delete = self.client.delete_item().table_name(&self.tables.consumers);
@@ -95,6 +100,7 @@ impl Store {
     /// Returns everything that the consumer `name` may have handed out and not finished, of all streams that the table
     /// ever had. Reads the whole table of progress, consistent: it is small. What can't be read is reported, and what it
     /// may be about was perhaps handed out.
+    #[tracing::instrument(name = "store.handed_out", level = "debug", skip_all)]
     pub async fn handed_out(&self, name: &str) -> Result<Vec<HandedOut>, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.consumers).consistent_read(true);
         let scan = scan
@@ -113,11 +119,13 @@ impl Store {
     }
 
     /// Notes what a run is about to hand out, instead of what it noted before.
+    #[tracing::instrument(name = "store.hand_out", level = "debug", skip_all)]
     pub async fn hand_out(&self, name: &str, run: &Run, span: FactSpan) -> Result<(), StoreError> {
         self.put_progress(items::run(name, run, span)).await
     }
 
     /// Deletes the note of a run: everything that it handed out is finished.
+    #[tracing::instrument(name = "store.forget_run", level = "debug", skip_all)]
     pub async fn forget_run(&self, name: &str, id: &WorkerId) -> Result<(), StoreError> {
         self.delete_progress(items::progress_key(ProgressKey::Run { consumer: name, id })).await
     }

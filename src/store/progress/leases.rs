@@ -41,6 +41,7 @@ pub struct Save<'a> {
 impl Consumers {
     /// Takes the lease of a shard, on condition that nothing happened to it since `seen` was read: `None` if
     /// another worker was faster. An attempt of ours whose answer got lost is recognised.
+    #[tracing::instrument(name = "store.progress.take", level = "debug", skip_all)]
     pub async fn take(
         &self,
         seen: &ShardProgress,
@@ -79,6 +80,7 @@ impl Consumers {
 
     /// Writes how far a shard was read, and in the same transaction what is `added` to it: at most 99 writes, each of
     /// which may be repeated. This renews the lease too. One `UpdateItem`, or one `TransactWriteItems`.
+    #[tracing::instrument(name = "store.progress.save", level = "debug", skip_all)]
     pub async fn save(&self, save: &Save<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
         let written = Written::of(save);
         match self.write(&written, added).await {

@@ -46,9 +46,9 @@ async fn complete(client: &Client, table: &str, definition: &Definition) -> Resu
         let differences = difference::between(definition, found.as_ref());
         match next_step(&differences) {
             Step::Done => return Ok(differences),
-            Step::Wait(what) => tracing::info!(store.table = table, "waiting: {what}"),
+            Step::Wait(what) => tracing::info!(store.table = table, table.difference = %what, "waiting for the table"),
             Step::Change(lack) => {
-                tracing::info!(store.table = table, "completing: {lack}");
+                tracing::info!(store.table = table, table.difference = %lack, "completing the table");
                 match change(client, table, definition, found.as_ref(), lack).await {
                     Ok(()) => {
                         (pause, refusals) = (FIRST_PAUSE, 0);

@@ -1,5 +1,6 @@
 //! The program as the machine runs it: processes that are started, killed, asked to stop, and started again.
 
+mod followed;
 mod kills;
 mod permissions;
 mod refusals;
@@ -92,6 +93,15 @@ impl Process {
         let rest = tokio::time::timeout(PATIENCE, rest).await.expect("it should end");
         // Its stderr is closed: it has ended, or is about to.
         (self.child.wait().unwrap(), rest)
+    }
+
+    /// Asks it to stop, insists on a good end, and returns all that it printed and logged.
+    pub async fn whole_log(self) -> String {
+        let said = self.said.clone();
+        self.ask_to_stop();
+        let (status, rest) = self.ends().await;
+        assert_eq!(status.code(), Some(0), "{rest}");
+        said + &rest
     }
 
     /// Asks it to stop, and insists on a good end.

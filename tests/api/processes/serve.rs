@@ -104,7 +104,7 @@ async fn a_table_of_the_article_is_served_and_completed_while_it_is() {
     clients.table.delete_table().table_name("line-event").send().await.unwrap();
     make_the_articles_table(&clients).await;
     let mut server = site.start(&["serve", "--with-consumer"]);
-    let warned = server.logs("differs from its definition: it has no stream").await;
+    let warned = server.logs("table.difference=it has no stream").await;
     assert!(warned.contains("`stamp-rally table create` completes this"), "{warned}");
     let api = address(&mut server).await;
     server.logs("the table has no stream: run `stamp-rally table create`").await;

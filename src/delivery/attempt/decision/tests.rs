@@ -32,7 +32,7 @@ fn pending(key: NoticeKey, path: Path) -> PendingNotice {
         line_user_id: "U0123456789abcdef0123456789abcdef".parse().unwrap(),
         key,
     };
-    PendingNotice { notice, since: hour(1), maybe_sent: false, path, lease: LeaseStatus::unlimited() }
+    PendingNotice { notice, request_id: None, since: hour(1), maybe_sent: false, path, lease: LeaseStatus::unlimited() }
 }
 
 fn of_stamp(path: Path) -> PendingNotice {
