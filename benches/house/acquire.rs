@@ -18,7 +18,7 @@ const AT_ONCE: usize = 32;
 const GROUP: usize = 500;
 const GROUPS: usize = 3;
 
-/// In each round everybody acquires [`STAMPS`] stamps. The first round warms connections and caches, and doesn't count.
+/// In each round each participant acquires [`STAMPS`] stamps. The first round warms connections and caches, and doesn't count.
 const ROUNDS: usize = 9;
 
 /// Known token, new token, new token, known token: what grows from turn to turn, as a card does, is the same for both.
@@ -135,7 +135,7 @@ async fn look_at_cards(scene: &Scene, server: &Server, tokens: &Arc<Vec<String>>
     ask(scene, server, tokens, 200, Method::GET, "/me").await
 }
 
-/// Everybody acquires one stamp; the server's processor time for it.
+/// Each participant acquires one stamp; the server's processor time for it.
 async fn acquire(scene: &Scene, server: &Server, tokens: &Arc<Vec<String>>, stamp: usize) -> anyhow::Result<Duration> {
     let path = format!("/me/stamps/{}", items::stamp_id(stamp));
     let before = server.process.cpu()?;
@@ -143,7 +143,7 @@ async fn acquire(scene: &Scene, server: &Server, tokens: &Arc<Vec<String>>, stam
     Ok(server.process.cpu()?.saturating_sub(before))
 }
 
-/// The same request of everybody; all of them must be answered with this status.
+/// The same request of each participant; all of them must be answered with this status.
 async fn ask(
     scene: &Scene,
     server: &Server,

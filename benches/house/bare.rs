@@ -19,10 +19,11 @@ use aws_sdk_dynamodb::{
 use jsonwebtoken::{Algorithm, DecodingKey, jwk::JwkSet};
 use serde_json::json;
 use stamp_rally::{
+    cli::config::Settings,
     domain::time::MachineClock,
     line::{
         Platform,
-        id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
+        id_token::{LoginChannels, TokenVerifier},
     },
     store::client::{Clients, Pace},
 };
@@ -44,7 +45,7 @@ fn runtime() -> anyhow::Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// Conditional Puts of stamps that nobody has, by the SDK as it comes.
+/// Conditional Puts of stamps that are not there yet, by the SDK as it comes.
 pub struct Puts {
     runtime: Runtime,
     table: Client,
@@ -63,7 +64,7 @@ impl Puts {
         Ok(Self { runtime: runtime()?, table: Client::from_conf(config.build()), done: AtomicUsize::new(0) })
     }
 
-    /// `count at_once`: so many Puts, each for somebody new.
+    /// `count at_once`: so many Puts, each for a new participant.
     pub fn carry_out(&self, order: &str) -> anyhow::Result<String> {
         let numbers = order.split(' ').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         let &[count, at_once] = numbers.as_slice() else { anyhow::bail!("not an order: {order}") };
@@ -125,11 +126,7 @@ pub struct Verifications {
 
 impl Verifications {
     pub fn new(line: &str) -> anyhow::Result<Self> {
-        let settings = VerifierSettings {
-            verification: Verification::Jwks,
-            jwks_refetch: Duration::from_secs(30),
-            leeway: Duration::from_secs(30),
-        };
+        let settings = Settings::load(None, [])?.line.verifier();
         let platform = Platform::new(&line.parse()?, Duration::from_secs(10))?;
         Ok(Self {
             runtime: runtime()?,
@@ -162,7 +159,7 @@ struct Work {
     table: Client,
     http: reqwest::Client,
     push: String,
-    /// The message, as it will be for everybody.
+    /// The message, as it will be for all.
     message: Arc<str>,
 }
 
@@ -196,7 +193,7 @@ impl Notices {
         Ok(Self { runtime: runtime()?, work, people: Arc::new(people) })
     }
 
-    /// `at_once`: a notice of stamp 001 for everybody.
+    /// `at_once`: a notice of stamp 001 for each participant.
     pub fn carry_out(&self, order: &str) -> anyhow::Result<String> {
         let (work, people) = (self.work.clone(), self.people.clone());
         let at_once = order.parse()?;

@@ -18,7 +18,7 @@ const BATCH: usize = 25;
 /// Batches on their way at once.
 const BATCHES: usize = 8;
 
-/// The user id number `n`; LINE knows nobody of that name.
+/// The user id number `n`; LINE knows no user of that name.
 pub fn user_id(n: usize) -> String {
     format!("U{n:032x}")
 }

@@ -47,7 +47,7 @@ pub async fn measure() -> anyhow::Result<Vec<Row>> {
     }])
 }
 
-/// Everybody acquires one stamp, one after the other at the rate, however long the answers take. When each request
+/// Each participant acquires one stamp, one after the other at the rate, however long the answers take. When each request
 /// was begun, in ms since 1970.
 async fn ask(scene: &Scene, server: &super::scene::Server, tokens: &Arc<Vec<String>>) -> anyhow::Result<Vec<i64>> {
     let mut clock = tokio::time::interval(Duration::from_secs(1) / RATE);
@@ -70,7 +70,7 @@ async fn ask(scene: &Scene, server: &super::scene::Server, tokens: &Arc<Vec<Stri
 async fn took(scene: &Scene, people: &[String], asked: &[i64]) -> anyhow::Result<Vec<f64>> {
     let pushed: HashMap<String, i64> = scene.pushes().await?.into_iter().collect();
     let took = people.iter().zip(asked).map(|(person, asked)| {
-        let at = pushed.get(person).context("somebody got no push")?;
+        let at = pushed.get(person).context("a participant got no push")?;
         Ok(f64::from(i32::try_from(at - asked)?))
     });
     took.collect()

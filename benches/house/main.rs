@@ -2,7 +2,7 @@
 //!
 //! Every measure runs the real binary in a process of its own, beside an embedded engine (in memory) and a stand-in LINE
 //! in theirs, so that the processor time of one is not that of another. Processor time per request is the figure that
-//! means something on a machine where others work too; what is compared runs in turns, and medians are told.
+//! means something on a machine where others work too; what is compared runs in turns, and medians are shown.
 //!
 //! `cargo bench -- acquire` takes one measure, any of [`Measure::ALL`]. The result is one Markdown table, for docs/performance.md.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]

@@ -1,4 +1,4 @@
-//! A process beside this one: its processor time and its memory, as Linux tells them (proc(5), `clock_getcpuclockid(3)`).
+//! A process beside this one: its processor time and its memory, as Linux reports them (proc(5), `clock_getcpuclockid(3)`).
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! This program in its other roles, each a process of its own: it tells one line when it is ready, and ends with its
+//! This program in its other roles, each a process of its own: it prints one line when it is ready, and ends with its
 //! standard input.
 
 use std::{
@@ -33,7 +33,7 @@ impl Role {
         let mut command = Command::new(env::current_exe()?);
         command.arg(FLAG).arg(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = Process::start(&mut command)?;
-        let orders = process.child().stdin.take().context("no way to tell the role anything")?;
+        let orders = process.child().stdin.take().context("the role has no stdin")?;
         let answers = process.child().stdout.take().context("no way to hear from the role")?;
         let mut role = Self { process, ready: String::new(), orders, answers: BufReader::new(answers) };
         role.ready = role.hear().with_context(|| format!("the role {name}"))?;

@@ -32,7 +32,7 @@ pub const TABLE: &str = "line-event";
 const ORGANISER: &str = "organiser";
 
 /// Until a server answers at last.
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Between two looks at something that is waited for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -113,7 +113,7 @@ impl Scene {
         let mut command = self.binary(arguments);
         command.envs(settings.iter().copied()).stderr(File::create(&log)?);
         let mut process = Process::start(&mut command)?;
-        for _ in 0..PATIENCE.as_millis() / LOOK.as_millis() {
+        for _ in 0..START_TIMEOUT.as_millis() / LOOK.as_millis() {
             let said = fs::read_to_string(&log)?;
             if let Some((_, address)) = said.split_once("http.bind=") {
                 let address = address.split_whitespace().next().unwrap_or_default();
@@ -130,13 +130,13 @@ impl Scene {
         bail!("stamp-rally {} isn't ready: {}", arguments.join(" "), fs::read_to_string(&log)?)
     }
 
-    /// Says something to the stand-in's control API.
+    /// Asks the stand-in's control API.
     pub async fn control(&self, method: reqwest::Method, path: &str, body: &Value) -> anyhow::Result<Value> {
         let answer = self.http.request(method, format!("{}/control{path}", self.line.ready)).json(body).send().await?;
         Ok(answer.error_for_status()?.json().await?)
     }
 
-    /// So many people, friends of the account.
+    /// So many users, friends of the account.
     pub async fn people(&self, count: usize) -> anyhow::Result<Arc<Vec<String>>> {
         let made = self.control(reqwest::Method::POST, "/users", &json!({"count": count})).await?;
         Ok(Arc::new(serde_json::from_value(made["users"].clone())?))
@@ -164,10 +164,10 @@ impl Scene {
         Ok(serde_json::from_value(answer["endpoints"]["push"]["200"].clone()).unwrap_or_default())
     }
 
-    /// Waits until so many pushes are accepted; it is an error if that takes longer than `patience`.
-    pub async fn until_accepted(&self, count: usize, patience: Duration) -> anyhow::Result<()> {
+    /// Waits until so many pushes are accepted; it is an error if that takes longer than `timeout`.
+    pub async fn until_accepted(&self, count: usize, timeout: Duration) -> anyhow::Result<()> {
         let look = Duration::from_millis(100);
-        for _ in 0..patience.as_millis() / look.as_millis() {
+        for _ in 0..timeout.as_millis() / look.as_millis() {
             if self.accepted().await? >= count {
                 return Ok(());
             }
@@ -202,10 +202,10 @@ impl Server {
     }
 }
 
-/// Nobody waits for what is prepared and counted, and the machine may have much else to do.
+/// What is prepared and counted is not waited for, and the machine may have much else to do.
 fn patient() -> Pace {
-    let patience = Duration::from_mins(1);
-    Pace { item_attempt: patience, operation: patience, ..Pace::request() }
+    let timeout = Duration::from_mins(1);
+    Pace { item_attempt: timeout, operation: timeout, ..Pace::request() }
 }
 
 /// A rally with the template that ships.

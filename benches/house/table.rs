@@ -1,4 +1,4 @@
-//! Figures, and the table they are told in.
+//! Figures, and the table they are shown in.
 
 use std::time::Duration;
 

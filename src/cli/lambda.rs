@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::consumer::{CONSUMER, batch::BatchConsumer, limits::Limits};
+use crate::consumer::{CONSUMER, WorkerParts, batch::BatchConsumer, limits::Limits};
 use crate::delivery::{
     NoticeEffect, RetrySettings,
     in_time::{DrainEnd, Drained},
@@ -70,11 +70,12 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let parts = service::Builder::of_this_process(&settings)?.with_retry(retry_settings());
     let clients = Clients::from_environment(&Pace::worker()).await?;
     let store = parts.store(&clients);
-    let (clock, notices) = (parts.clock(), NoticeEffect::new(parts.delivery(&store)?));
+    let notices = parts.notices(&store)?;
     let share = Share::among(settings.delivery.pushes_per_second, args.instances);
     notices.delivery().set_share(share, share.first_wait(fastrand::f64()));
+    let WorkerParts { effects, clock, .. } = parts.worker_parts(&clients, &notices);
     let function = Function {
-        batches: BatchConsumer::new(service::effects(&notices, &store), store.clone(), clock.clone()),
+        batches: BatchConsumer::new(effects, store.clone(), clock.clone()),
         notices,
         clock,
         longest_push: settings.line.timeout,

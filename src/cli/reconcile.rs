@@ -46,9 +46,9 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     let shutdown = service::shutdown_signal()?;
     let (seen, bar) = (Seen::default(), progress("participants looked at", None));
     let done = store::with(&settings, async |store| {
-        let delivery = parts.delivery(store)?;
+        let notices = parts.notices(store)?;
         let report = |event: &EventId, counts: &Counts| seen.take(event, counts, &bar);
-        let done = delivery.reconcile(args.event.as_ref(), manner, &report, &shutdown).await;
+        let done = notices.delivery().reconcile(args.event.as_ref(), manner, &report, &shutdown).await;
         done.map_err(|error| if let ReconcileError::Store(error) = error { error.into() } else { anyhow!(error) })
     })
     .await;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::consumer::{
     Worker, WorkerParts,
-    effect::{Effect, Effects},
+    effect::Effect,
     stream_state::{StreamState, StreamWatch},
 };
 use crate::counts::Counting;
@@ -66,6 +66,12 @@ impl<'a> Builder<'a> {
         Self { retry, ..self }
     }
 
+    /// Lets what another builder's stores have logged not be logged again.
+    #[must_use]
+    pub fn reporting_with(self, reported: Reported) -> Self {
+        Self { reported, ..self }
+    }
+
     /// The HTTP server's parts.
     #[must_use]
     pub fn app(&self, clients: &Clients) -> http::App {
@@ -102,35 +108,35 @@ impl<'a> Builder<'a> {
 
     /// The consumer of the table's stream.
     pub fn worker(&self, clients: &Clients) -> anyhow::Result<Worker> {
+        let notices = self.notices(&self.store(clients))?;
+        Ok(Worker::new(self.worker_parts(clients, &notices)))
+    }
+
+    /// What that consumer is made of, with the one list of effects that workers and functions have.
+    #[must_use]
+    pub fn worker_parts(&self, clients: &Clients, notices: &NoticeEffect) -> WorkerParts {
         let store = self.store(clients);
-        let delivery = self.delivery(&store)?;
-        Ok(Worker::new(WorkerParts {
-            settings: delivery.settings().of_consumer(),
-            effects: effects(&NoticeEffect::new(delivery), &store),
+        let counting = Counting::new(store.clone(), notices.delivery().rallies().clone());
+        WorkerParts {
+            settings: notices.delivery().settings().of_consumer(),
+            effects: [Arc::new(notices.clone()) as Arc<dyn Effect>, Arc::new(counting)].into(),
             store,
             streams: clients.streams.clone(),
             clock: self.clock.clone(),
             me: WorkerId::made(),
-        }))
+        }
     }
 
-    /// What brings notices to LINE.
-    pub fn delivery(&self, store: &Store) -> anyhow::Result<Delivery> {
-        Ok(Delivery::new(DeliveryParts {
+    /// The effect that brings notices to LINE.
+    pub fn notices(&self, store: &Store) -> anyhow::Result<NoticeEffect> {
+        Ok(NoticeEffect::new(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.messengers()?,
             store: store.clone(),
             clock: self.clock.clone(),
             settings: self.settings.delivery.clone(),
             retry: self.retry.clone(),
-        }))
-    }
-
-    /// Time, as everything here sees it.
-    #[cfg(feature = "lambda")]
-    #[must_use]
-    pub fn clock(&self) -> Clock {
-        self.clock.clone()
+        })))
     }
 
     fn messengers(&self) -> anyhow::Result<HashMap<ChannelName, Messenger>> {
@@ -141,13 +147,6 @@ impl<'a> Builder<'a> {
         };
         self.settings.line.channels.iter().map(messenger).collect()
     }
-}
-
-/// Returns what follows from the records of the stream, for workers and functions alike: the one list.
-#[must_use]
-pub fn effects(notices: &NoticeEffect, store: &Store) -> Effects {
-    let counting = Counting::new(store.clone(), notices.delivery().rallies().clone());
-    [Arc::new(notices.clone()) as Arc<dyn Effect>, Arc::new(counting)].into()
 }
 
 /// Whether a worker consumes the table's stream; `has_looked`: at the workers' progress, within its lease.

@@ -59,5 +59,5 @@ async fn what_an_action_costs_is_counted_on_the_wire() {
     assert_eq!(house.wire(), ["1 × PutItem line-event"], "this process knows that he is registered");
     house.pass(Duration::from_secs(4)).await;
     house.person("次郎").acquire("002").await.is(201);
-    assert_eq!(house.wire(), ["2 × PutItem line-event"], "nobody knows him yet");
+    assert_eq!(house.wire(), ["2 × PutItem line-event"], "no process knows him yet");
 }

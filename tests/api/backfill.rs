@@ -103,12 +103,12 @@ async fn the_articles_stamps_get_their_keys_and_their_forgotten_notices() {
     let done = reconcile(&house, Manner { mode: Mode::ForReal, migrated: Migrated::Unsent }).await;
     let tally = &done.events[0].1.tally;
     assert_eq!((tally.of(Outcome::Sent), tally.of(unknown)), (9, 0), "the operator knows that it sent none");
-    assert_eq!(tally.of(Outcome::Failed), 1, "LINE knows nobody with the article's short id");
+    assert_eq!(tally.of(Outcome::Failed), 1, "LINE knows no user with the article's short id");
     assert!(people.iter().all(|person| person.phone() == ["第1スタンプ 1/2"]));
 }
 
 #[tokio::test]
-async fn an_interrupted_backfill_goes_on_where_it_was() {
+async fn an_interrupted_backfill_continues_where_it_was() {
     let house = House::open("interrupted backfill").await;
     for n in 0..10 {
         collected_with_the_articles_program(&house, &format!("U{n:032x}"), "001").await;
@@ -136,7 +136,7 @@ async fn an_interrupted_backfill_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn keys_that_are_there_stay_and_what_can_not_be_keyed_is_told() {
+async fn keys_that_are_there_stay_and_what_can_not_be_keyed_is_reported() {
     let house = House::open("keys that are there").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);

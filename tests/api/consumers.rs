@@ -4,19 +4,13 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use stamp_rally::{
-    cli::service,
+    cli::service::Builder,
     consumer::{
-        self, WorkerParts,
-        batch::BatchConsumer,
-        catch_up::CatchUp,
-        effect::{Effect, Effects},
-        limits::Limits,
+        self, WorkerParts, batch::BatchConsumer, catch_up::CatchUp, effect::Effect, limits::Limits,
         stream_state::StreamWatch,
     },
-    delivery::{Delivery, NoticeEffect, Tally, in_time::Drained},
-    domain::time::Clock,
+    delivery::{NoticeEffect, Tally, in_time::Drained},
     store::{
-        Store,
         client::Clients,
         progress::WorkerId,
         stream::{Record, SequenceNumber},
@@ -36,28 +30,13 @@ pub struct Worker {
     life: BoxFuture<'static, ()>,
 }
 
-/// What a process that consumes is made of.
-pub struct Made<'a> {
-    pub delivery: Delivery,
-    pub store: &'a Store,
-    pub clients: &'a Clients,
-    pub clock: Clock,
-    pub me: WorkerId,
-}
-
 impl Worker {
-    pub fn new(made: Made<'_>) -> Self {
-        Self::with(made, Vec::new())
-    }
-
-    /// One with more effects than production has.
-    pub fn with(made: Made<'_>, more: Vec<Arc<dyn Effect>>) -> Self {
-        let Made { delivery, store, clients, clock, me } = made;
-        let (settings, notices) = (delivery.settings().of_consumer(), NoticeEffect::new(delivery));
-        let effects = service::effects(&notices, store);
-        let effects = effects.iter().cloned().chain(more).collect();
-        let (store, streams) = (store.clone(), clients.streams.clone());
-        Self::live(WorkerParts { effects, store, streams, clock, me, settings }, notices)
+    /// The one that a process makes, under a name of the story's and with more effects than production has.
+    pub fn of(process: &Builder<'_>, clients: &Clients, me: WorkerId, more: Vec<Arc<dyn Effect>>) -> Self {
+        let notices = process.notices(&process.store(clients)).unwrap();
+        let parts = process.worker_parts(clients, &notices);
+        let effects = parts.effects.iter().cloned().chain(more).collect();
+        Self::live(WorkerParts { effects, me, ..parts }, notices)
     }
 
     fn live(parts: WorkerParts, notices: NoticeEffect) -> Self {
@@ -123,10 +102,12 @@ pub struct Handled {
 }
 
 impl Function {
-    pub fn new(delivery: Delivery, store: &Store, clock: Clock) -> Self {
-        let notices = NoticeEffect::new(delivery);
-        let effects: Effects = service::effects(&notices, store);
-        Self { batches: BatchConsumer::new(effects, store.clone(), clock), notices }
+    /// The one that a process makes, at full pace.
+    pub fn of(process: &Builder<'_>, clients: &Clients) -> Self {
+        let notices = process.notices(&process.store(clients)).unwrap();
+        notices.delivery().set_share(notices.delivery().settings().pushes_per_second, Duration::ZERO);
+        let WorkerParts { effects, store, clock, .. } = process.worker_parts(clients, &notices);
+        Self { batches: BatchConsumer::new(effects, store, clock), notices }
     }
 
     pub async fn deliver_batch(&self, records: Vec<Record>, stream: &str, limits: Limits) -> Handled {

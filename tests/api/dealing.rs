@@ -1,6 +1,6 @@
 //! The dealing proxy itself, read with the real SDK: it must do what stories with several shards rely on.
 
-use std::{collections::BTreeSet, net::TcpListener};
+use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_dynamodbstreams::{
@@ -8,16 +8,14 @@ use aws_sdk_dynamodbstreams::{
     types::{ShardFilter, ShardFilterType, ShardIteratorType},
 };
 use stamp_rally::{
-    dev::engine::{Engine, Storage},
+    dev::engine::Engine,
     store::{
-        Store,
         client::{Clients, Pace},
         stream::StreamReader,
-        table::create,
     },
 };
 
-use super::proxy::Proxy;
+use super::{house::Dynamo, proxy::Proxy};
 
 struct Stream {
     proxy: Proxy,
@@ -29,12 +27,9 @@ struct Stream {
 impl Stream {
     /// A stream that is dealt into four.
     async fn open() -> Self {
-        let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
-        let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
-        let clients = Clients::at(&proxy.endpoint_url(), &Pace { attempts: 1, ..Pace::request() });
-        create(&clients.table, &crate::house::defaults().store).await.unwrap();
-        let store = Store::new(clients.table.clone(), crate::house::defaults().store);
-        let arn = store.stream_arn().await.unwrap().unwrap();
+        let dynamo = Dynamo::with_tables(&Pace { attempts: 1, ..Pace::request() }).await;
+        let arn = dynamo.store().stream_arn().await.unwrap().unwrap();
+        let Dynamo { wire: proxy, clients, engine } = dynamo;
         proxy.deal(4);
         Self { proxy, clients, arn, _engine: engine }
     }

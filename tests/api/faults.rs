@@ -1,24 +1,24 @@
 //! The proxy itself: it must do what the other stories rely on.
 
-use std::{borrow::Cow, net::TcpListener, time::Duration};
-
 use aws_sdk_dynamodb::{
     error::SdkError,
     operation::put_item::PutItemError,
     types::{AttributeValue, ReturnValuesOnConditionCheckFailure},
 };
 use stamp_rally::{
-    dev::engine::{Engine, Storage},
+    dev::engine::Engine,
     store::{
         StoreError,
         client::{Clients, Pace},
-        table::create,
     },
 };
 
-use super::proxy::{Calls, Fault, Often, Proxy};
+use super::{
+    house::{Dynamo, hurried},
+    proxy::{Calls, Fault, Often, Proxy},
+};
 
-/// An engine with tables, the wire to it, and somebody on the wire.
+/// An engine with tables, the wire to it, and a client on the wire.
 struct Line {
     clients: Clients,
     proxy: Proxy,
@@ -27,11 +27,7 @@ struct Line {
 
 impl Line {
     async fn open(story: &'static str) -> Self {
-        let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
-        let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
-        let clients = Clients::at(&proxy.endpoint_url(), &pace(story));
-        create(&clients.table, &crate::house::defaults().store).await.unwrap();
-        proxy.forget_counts();
+        let Dynamo { wire: proxy, clients, engine } = Dynamo::with_tables(&hurried(story)).await;
         Self { clients, proxy, engine }
     }
 
@@ -51,11 +47,6 @@ impl Line {
         let get = table.get_item().table_name("line-event").key("PK", key("HANAKO")).key("SK", key("STAMP#001"));
         get.send().await.unwrap().item.is_some()
     }
-}
-
-/// A budget of repetitions of its own, or the stories would spend each other's.
-fn pace(story: &'static str) -> Pace {
-    Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() }
 }
 
 #[tokio::test]
@@ -140,7 +131,7 @@ async fn the_same_seed_throttles_the_same_calls() {
     let mut runs = Vec::new();
     for seed in [7, 7, 8] {
         let line = Line::open("seeded").await;
-        let once = Clients::at(&line.proxy.endpoint_url(), &Pace { attempts: 1, ..pace("seeded") });
+        let once = Clients::at(&line.proxy.endpoint_url(), &Pace { attempts: 1, ..hurried("seeded") });
         line.proxy.inject("ListTables", Fault::Throttled, Often::Percent { percent: 30, seed });
         let mut run = Vec::new();
         for _ in 0..60 {

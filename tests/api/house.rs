@@ -1,47 +1,58 @@
-//! A whole house: own table in an engine of its own, own stand-in LINE, own port, real routes, real SDKs.
-//! Its stories are told by people: `hanako.acquire("001")`.
+//! A whole house: own table in an engine of its own, own stand-in LINE, own port, real routes, real SDKs, a clock that is
+//! moved by hand, and workers. All of it is built as production builds it, from settings; what a story wants otherwise are
+//! [`Fittings`]. Its stories are those of participants: `hanako.acquire("001")`.
 
 mod answer;
-mod clock;
 pub mod described;
+mod dynamo;
+mod facts;
 mod fittings;
+mod line;
 mod people;
+mod rally;
+mod server;
+mod stream;
 
 pub use answer::Answer;
-pub use clock::HandClock;
-pub use fittings::{Fittings, Tables};
+pub use dynamo::{Dynamo, hurried, store_of, unhurried};
+pub use fittings::{Fittings, Rally, Tables};
 pub use people::{Organiser, Person};
+pub use rally::flex;
 
 use std::{
-    collections::HashMap,
     net::TcpListener,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
+use metrics_exporter_prometheus::PrometheusBuilder;
 use reqwest::{Method, RequestBuilder};
-use serde_json::{Value, json};
+use serde_json::json;
 use stamp_rally::{
-    cli::config::Settings,
-    delivery::{Delivery, DeliveryParts, DeliverySettings, RetrySettings, Tally},
+    cli::{config::Settings, service::Builder},
+    consumer::effect::Effect,
+    delivery::{Delivery, DeliverySettings, RetrySettings, Tally},
     dev::{
-        engine::{Engine, Storage},
+        engine::Engine,
         line::{ChannelSettings, Memory, StandIn},
     },
-    domain::time::TimeSource,
-    http,
-    line::{Access, Platform, messaging::Messenger},
-    store::{Store, client::Clients, progress::WorkerId, rallies::Rallies, table::create},
+    domain::{
+        manual_clock::ManualClock,
+        time::{MachineClock, TimeSource, Timestamp},
+    },
+    store::{Store, client::Clients, progress::WorkerId, unreadable::Reported},
 };
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::{
-    consumers::{Made, Worker},
+    consumers::{Function, Worker},
     proxy::Proxy,
     tables::make_the_articles_table,
 };
-use fittings::{app, unhurried};
+use fittings::access_token;
+use server::Server;
 
 pub const RALLY: &str = "stamp-rally-202606";
 pub const CHANNEL: &str = "main";
@@ -56,37 +67,37 @@ pub const PAGE: &str = "https://rally.example";
 
 /// Everything, for one story.
 pub struct House {
+    server: Server,
     pub line: StandIn,
     pub wire: Proxy,
     pub clients: Clients,
     pub store: Store,
-    pub clock: Arc<HandClock>,
+    pub clock: Arc<ManualClock>,
     pub url: String,
+    /// What workers and functions that are made from now on are set to.
+    pub settings: Settings,
+    pub retry: RetrySettings,
     client: reqwest::Client,
-    platform: Platform,
-    stop: CancellationToken,
-    server: JoinHandle<std::io::Result<()>>,
+    workers: AtomicU32,
+    /// What its server and its workers have logged, they don't log again, as in `serve --with-consumer`.
+    reported: Reported,
     engine: Engine,
 }
 
 impl House {
-    /// A house with the demo rally: two stamps, a completion message, open from yesterday to next month. Every story
-    /// has a name of its own: with it comes the SDK's budget of repetitions.
+    /// A house with the demo rally. Every story has a name of its own: with it comes the SDK's budget of repetitions.
     pub async fn open(story: &'static str) -> Self {
         Self::fitted(story, Fittings::default()).await
     }
 
-    /// The same, with other fittings.
-    pub async fn fitted(story: &'static str, fittings: Fittings) -> Self {
-        let house = Self::built(story, fittings).await;
-        house.set_up_the_rally().await;
-        house.wire.forget_counts();
-        house
+    /// A house for a story of delivery: with the rally in the store, and workers that don't wait for long.
+    pub async fn for_delivery(story: &'static str) -> Self {
+        Self::fitted(story, Fittings::for_delivery()).await
     }
 
     /// A house without a rally.
     pub async fn empty(story: &'static str) -> Self {
-        Self::built(story, Fittings::default()).await
+        Self::fitted(story, Fittings { rally: Rally::None, ..Fittings::default() }).await
     }
 
     /// A house with the demo rally, over a table as the source article describes it.
@@ -94,49 +105,40 @@ impl House {
         Self::fitted(story, Fittings { tables: Tables::OfTheArticle, ..Fittings::default() }).await
     }
 
-    async fn built(story: &'static str, fittings: Fittings) -> Self {
-        let engine = Engine::start(free_port(), Storage::Memory).unwrap();
-        let wire = Proxy::start(&engine.endpoint_url()).unwrap();
-        let mut main = ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET);
-        main.login_channel_ids.push(MINI_APP.to_owned());
-        main.login_channel_secret = Some(LOGIN_SECRET.to_owned());
-        let channels = vec![main, ChannelSettings::new("other", "1000000002", "2000000002", "another-secret")];
-        let line = StandIn::start(free_port(), &Memory::InMemory, channels).unwrap();
-        let pace = unhurried(story);
-        let clients = Clients::at(&wire.endpoint_url(), &pace);
-        let tables = defaults().store;
-        match fittings.tables {
-            Tables::AsDefined => drop(create(&clients.table, &tables).await.unwrap()),
-            Tables::OfTheArticle => make_the_articles_table(&clients).await,
+    /// A house with other fittings.
+    pub async fn fitted(story: &'static str, fittings: Fittings) -> Self {
+        let rally = fittings.rally;
+        let house = Self::built(story, fittings).await;
+        match rally {
+            Rally::None => return house,
+            Rally::Demo => house.set_up_the_demo_rally().await,
+            Rally::Stored => house.store_the_rally().await,
         }
-        let records = Store::new(clients.table.clone(), tables);
-        let clock = Arc::new(HandClock::at_now());
-        let platform = Platform::new(&line.base_url().parse().unwrap(), Duration::from_secs(5)).unwrap();
-        let listener = free_port();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let stop = CancellationToken::new();
-        let app = app(&records, &platform, &clock, fittings);
-        #[expect(clippy::disallowed_methods, reason = "the house ends it")]
-        let server = tokio::spawn(http::serve(listener, app, stop.clone()));
-        line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { line, wire, clients, store: records, clock, url, client, platform, stop, server, engine }
+        house.wire.forget_counts();
+        house
     }
 
-    async fn set_up_the_rally(&self) {
-        let now = self.clock.now();
-        let day = 24 * 3600 * 1000;
-        let event = json!({
-            "name": "初夏のラリー", "channel": CHANNEL,
-            "startsAt": now.plus_millis(-day), "endsAt": now.plus_millis(30 * day),
-            "completionMessageContent": flex("{{event.name}}、{{card.total}}個そろいました"),
-        });
-        let organiser = self.organiser();
-        organiser.put_event(RALLY, &event).await.is(201);
-        for (id, name, order) in [("001", "第1スタンプ", 1), ("002", "第2スタンプ", 2)] {
-            let stamp = json!({"name": name, "order": order, "flexMessageContent": flex("{{stamp.name}} {{card.acquired}}/{{card.total}}")});
-            organiser.put_stamp(RALLY, id, &stamp).await.is(201);
+    async fn built(story: &'static str, fittings: Fittings) -> Self {
+        let Dynamo { wire, clients, engine } = match fittings.tables {
+            Tables::AsDefined => Dynamo::with_tables(&unhurried(story)).await,
+            Tables::OfTheArticle => Dynamo::empty(&unhurried(story)),
+        };
+        if matches!(fittings.tables, Tables::OfTheArticle) {
+            make_the_articles_table(&clients).await;
         }
+        let line = start_line();
+        let settings = fittings.settings(&line.base_url());
+        let clock = ManualClock::at(fittings.begins.unwrap_or_else(|| MachineClock::start().now()));
+        let listener = free_port();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        line.set_webhook_url(CHANNEL, &format!("{url}/webhook/{CHANNEL}")).unwrap();
+        let reported = Reported::default();
+        let app = process(&settings, &clock).reporting_with(reported.clone()).app(&clients);
+        let server = Server::start(listener, app);
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let store = store_of(&clients).reporting_with(reported.clone());
+        let (retry, workers) = (fittings.retry, AtomicU32::new(0));
+        Self { server, line, wire, clients, store, clock, url, settings, retry, client, workers, reported, engine }
     }
 
     /// Hanako, a friend of the Official Account.
@@ -144,16 +146,20 @@ impl House {
         self.person("花子")
     }
 
-    /// Somebody new, a friend of the Official Account.
+    /// A new participant, a friend of the Official Accounts.
     pub fn person(&self, name: &str) -> Person<'_> {
         let id = self.line.make_user(name).unwrap();
         let token = self.line.id_token_of(&id, CHANNEL, self.second()).unwrap();
-        Person { house: self, id, token }
+        Person { house: self, id, token, event: RALLY }
     }
 
-    /// The second it is, for tokens: this house's clock stands while LINE's goes on.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The second it is, for tokens: LINE's clock runs, this house's doesn't.
     fn second(&self) -> i64 {
-        self.clock.now().as_millis() / 1000
+        self.now().as_millis() / 1000
     }
 
     /// The organiser, who may everything.
@@ -161,48 +167,54 @@ impl House {
         Organiser { house: self, token: "organiser".to_owned() }
     }
 
-    /// Somebody with an admin token of this text: `viewer`, `operator`, `organiser`, `stranger`…
+    /// A caller with an admin token of this text: `viewer`, `operator`, `organiser`, `stranger`…
     pub fn bearer(&self, token: &str) -> Organiser<'_> {
         Organiser { house: self, token: token.to_owned() }
     }
 
-    /// A consumer of the stream, as a process of its own would be.
+    /// A consumer of the stream, as a process of its own would have it.
     pub fn worker(&self) -> Worker {
-        self.worker_at(DeliverySettings { pushes_per_second: 100_000, ..defaults().delivery })
+        self.worker_with(Vec::new())
     }
 
-    /// The same, at a pace.
+    /// One with more effects than production has.
+    pub fn worker_with(&self, more: Vec<Arc<dyn Effect>>) -> Worker {
+        Worker::of(&self.process(&self.settings), &self.clients, self.next_worker(), more)
+    }
+
+    /// One with connections of its own, so that the others' don't wait when its thread is stopped.
+    pub fn worker_elsewhere(&self) -> Worker {
+        let clients = Clients::at(&self.wire.endpoint_url(), &unhurried("a worker elsewhere"));
+        Worker::of(&self.process(&self.settings), &clients, self.next_worker(), Vec::new())
+    }
+
+    /// One with other settings.
     pub fn worker_at(&self, settings: DeliverySettings) -> Worker {
-        Worker::new(Made {
-            delivery: self.delivery_at(settings),
-            store: &self.store,
-            clients: &self.clients,
-            clock: self.clock.clone(),
-            me: WorkerId::made(),
-        })
+        Worker::of(&self.process(&self.set_to(settings)), &self.clients, self.next_worker(), Vec::new())
+    }
+
+    /// A function, as AWS Lambda would run it.
+    pub fn function(&self) -> Function {
+        Function::of(&self.process(&self.settings), &self.clients)
     }
 
     /// What brings notices to LINE, as a process of its own has it.
     pub fn delivery_at(&self, settings: DeliverySettings) -> Delivery {
-        let stateless = Access::Stateless {
-            messaging_channel_id: "2000000001".to_owned(),
-            channel_secret: SECRET.to_owned().into(),
-        };
-        let clock = self.clock.clone() as stamp_rally::domain::time::Clock;
-        let messenger = Messenger::new(self.platform.clone(), stateless, clock.clone());
-        Delivery::new(DeliveryParts {
-            store: self.store.clone(),
-            rallies: Rallies::new(self.store.clone(), clock.clone()),
-            messengers: HashMap::from([(CHANNEL.parse().unwrap(), messenger)]),
-            clock,
-            settings,
-            retry: RetrySettings { first_pause: Duration::from_millis(1), ..RetrySettings::default() },
-        })
+        self.process(&self.set_to(settings)).notices(&self.store).unwrap().delivery().clone()
     }
 
-    /// The secret of the channel's Messaging API.
-    #[cfg(feature = "lambda")]
-    pub const CHANNEL_SECRET: &'static str = SECRET;
+    fn set_to(&self, delivery: DeliverySettings) -> Settings {
+        Settings { delivery, ..self.settings.clone() }
+    }
+
+    fn process<'s>(&self, settings: &'s Settings) -> Builder<'s> {
+        process(settings, &self.clock).with_retry(self.retry.clone()).reporting_with(self.reported.clone())
+    }
+
+    /// `worker-0`, `worker-1`…
+    fn next_worker(&self) -> WorkerId {
+        WorkerId::from(format!("worker-{}", self.workers.fetch_add(1, Ordering::Relaxed)))
+    }
 
     /// Delivers all that is due, by a worker that comes and goes.
     pub async fn deliver(&self) -> Tally {
@@ -214,8 +226,13 @@ impl House {
 
     /// Lets time pass, here and at LINE.
     pub async fn pass(&self, time: Duration) {
-        self.clock.turn(time);
+        self.clock.advance(time);
         self.control(Method::PATCH, "/settings", &json!({"advanceMs": time.as_millis()})).await.is(200);
+    }
+
+    /// Longer than any lease: a worker that died is known to be dead.
+    pub async fn pass_a_lease(&self) {
+        self.pass(self.settings.delivery.lease * 2).await;
     }
 
     /// More than a day passes, and the stream forgets what it has.
@@ -223,34 +240,6 @@ impl House {
         let day = Duration::from_hours(25);
         self.pass(day).await;
         self.engine.sweep(SystemTime::now() + day).unwrap();
-    }
-
-    /// Says something to the stand-in's control API.
-    pub async fn control(&self, method: Method, path: &str, body: &Value) -> Answer {
-        let url = format!("{}/control{path}", self.line.base_url());
-        Answer::to(self.client.request(method, url).json(body)).await
-    }
-
-    /// Faults that LINE has from now on.
-    pub async fn line_faults(&self, rules: Value) {
-        self.control(Method::PUT, "/faults", &json!({ "rules": rules })).await.is(200);
-    }
-
-    /// Changes the demo rally, as its organiser does.
-    pub async fn change_the_rally(&self, change: &Value) {
-        self.organiser().put_event(RALLY, change).await.is(200);
-    }
-
-    /// Changes one of its stamps.
-    pub async fn change_stamp(&self, id: &str, change: &Value) {
-        self.organiser().put_stamp(RALLY, id, change).await.is(200);
-    }
-
-    /// How often LINE was asked at an endpoint (`push`, `certs`, `verify`…), whatever it answered.
-    pub async fn asked_of_line(&self, endpoint: &str) -> u64 {
-        let counts = self.control(Method::GET, "/requests", &Value::Null).await.is(200);
-        let answers = counts.body["endpoints"][endpoint].as_object().cloned().unwrap_or_default();
-        answers.values().filter_map(Value::as_u64).sum()
     }
 
     /// A request to the API.
@@ -263,11 +252,28 @@ impl House {
         self.wire.forget_counts().iter().map(|(call, count)| format!("{count} × {call}")).collect()
     }
 
-    /// Shuts the door: what runs is finished.
+    /// Closes it: what runs is finished.
     pub async fn close(self) {
-        self.stop.cancel();
-        self.server.await.unwrap().unwrap();
+        tokio::task::spawn_blocking(|| drop(self.server)).await.unwrap();
     }
+}
+
+/// A process with these settings, its metrics its own.
+fn process<'s>(settings: &'s Settings, clock: &Arc<ManualClock>) -> Builder<'s> {
+    Builder::new(settings, clock.clone(), PrometheusBuilder::new().build_recorder().handle()).unwrap()
+}
+
+/// A LINE with the channels `main` and `other`.
+fn start_line() -> StandIn {
+    let channel = |name: &str, login_channel, messaging_channel, secret| ChannelSettings {
+        access_token: Some(access_token(name)),
+        ..ChannelSettings::new(name, login_channel, messaging_channel, secret)
+    };
+    let mut main = channel(CHANNEL, "1000000001", "2000000001", SECRET);
+    main.login_channel_ids.push(MINI_APP.to_owned());
+    main.login_channel_secret = Some(LOGIN_SECRET.to_owned());
+    let channels = vec![main, channel("other", "1000000002", "2000000002", "another-secret")];
+    StandIn::start(free_port(), &Memory::InMemory, channels).unwrap()
 }
 
 /// What the program is set to by itself.
@@ -275,14 +281,6 @@ pub fn defaults() -> Settings {
     Settings::load(None, []).unwrap()
 }
 
-fn free_port() -> TcpListener {
+pub fn free_port() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
-}
-
-/// A small Flex message with one text.
-pub fn flex(text: &str) -> Value {
-    json!({
-        "type": "flex", "altText": text,
-        "contents": {"type": "bubble", "body": {"type": "box", "layout": "vertical", "contents": [{"type": "text", "text": text}]}}
-    })
 }

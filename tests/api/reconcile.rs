@@ -27,7 +27,7 @@ use super::house::{House, Person, RALLY, flex};
 
 const COMPLETE: &str = "初夏のラリー、2個そろいました";
 
-/// A short lease: a run waits until everybody who may be alive has seen it.
+/// A short lease: a run waits until each worker that may be alive has seen it.
 fn settings() -> DeliverySettings {
     let lease = Duration::from_millis(600);
     DeliverySettings { pushes_per_second: 100_000, lease, ..crate::house::defaults().delivery }
@@ -72,39 +72,14 @@ fn stamp(id: &str) -> NoticeKey {
     NoticeKey::Stamp(id.parse().unwrap())
 }
 
-/// Runs that the table of progress tells of.
+/// Runs that the table of progress names.
 async fn runs(house: &House) -> usize {
     let all = house.store.handed_out("delivery").await.unwrap();
     all.iter().filter(|out| matches!(out.by, By::Run(_))).count()
 }
 
-async fn put_raw(house: &House, item: &[(&str, AttributeValue)]) {
-    let item = item.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    house.clients.table.put_item().table_name("line-event").set_item(Some(item)).send().await.unwrap();
-}
-
 fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
-}
-
-/// An operator asks for a stamp's notice again.
-async fn is_resent(person: &Person<'_>, stamp: &str) {
-    put_raw(
-        person.house,
-        &[
-            ("PK", text(&format!("EVENT#{RALLY}#USER#{}", person.id))),
-            ("SK", text(&format!("RESEND#{stamp}#001"))),
-            ("entityType", text("RESEND")),
-            ("eventId", text(RALLY)),
-            ("lineUserId", text(&person.id)),
-            ("stampId", text(stamp)),
-            ("number", AttributeValue::N("1".to_owned())),
-            ("requestedBy", text("office")),
-            ("requestedAt", text(&person.house.clock.now().to_string())),
-            ("flexMessageSent", AttributeValue::Bool(false)),
-        ],
-    )
-    .await;
 }
 
 #[tokio::test]
@@ -157,7 +132,7 @@ async fn younger_notices_are_left_to_the_workers() {
 }
 
 #[tokio::test]
-async fn a_dry_run_tells_what_would_be_done_and_changes_nothing() {
+async fn a_dry_run_reports_what_would_be_done_and_changes_nothing() {
     let house = House::open("a dry run").await;
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     hanako.acquire("001").await.is(201);
@@ -187,7 +162,7 @@ async fn a_resend_and_a_completed_card_are_found_too() {
     hanako.acquire("002").await.is(201);
     taro.acquire("001").await.is(201);
     house.deliver().await;
-    is_resent(&taro, "001").await;
+    taro.is_resent("001", 1).await;
     // As if the message for a full card had been forgotten.
     let unmark = house.clients.table.update_item().table_name("line-event");
     let unmark = unmark.key("PK", text(&format!("EVENT#{RALLY}#USER#{}", hanako.id))).key("SK", text("COMPLETED"));
@@ -201,7 +176,7 @@ async fn a_resend_and_a_completed_card_are_found_too() {
 }
 
 #[tokio::test]
-async fn stamps_of_inactive_masters_and_of_people_who_are_not_listed_are_found_on_every_index_shard() {
+async fn stamps_of_inactive_masters_and_of_participants_who_are_not_listed_are_found_on_every_index_shard() {
     let house = House::empty("index shards").await;
     let now = house.clock.now();
     let day = 24 * 3600 * 1000;
@@ -243,13 +218,13 @@ async fn one_event_alone_can_be_reconciled_and_one_that_is_not_there_is_named() 
 }
 
 #[tokio::test]
-async fn somebody_who_can_not_be_read_is_told_and_the_others_are_sent() {
+async fn a_participant_who_can_not_be_read_is_reported_and_the_others_are_sent() {
     let house = House::open("unreadable").await;
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     hanako.acquire("001").await.is(201);
     taro.acquire("001").await.is(201);
     let pk = format!("EVENT#{RALLY}#USER#{}", taro.id);
-    put_raw(&house, &[("PK", text(&pk)), ("SK", text("STAMP#x")), ("entityType", text("USER_STAMP"))]).await;
+    house.put_raw(&[("PK", text(&pk)), ("SK", text("STAMP#x")), ("entityType", text("USER_STAMP"))]).await;
     house.pass_a_day().await;
     let done = reconcile(&house).await;
     assert_eq!((counts(&done), done.events[0].1.unreadable), ((1, 0), 1));

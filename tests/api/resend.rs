@@ -24,7 +24,7 @@ fn refuses_us() -> Value {
 }
 
 impl House {
-    /// The operator asks for a notice of somebody to be sent again.
+    /// The operator asks for a notice of a participant to be sent again.
     async fn resend(&self, person: &Person<'_>, stamp: &str) -> Answer {
         self.resend_by("operator", person, stamp).await
     }
@@ -39,7 +39,7 @@ impl House {
         list.body["deliveries"].as_array().unwrap().iter().map(name).collect()
     }
 
-    /// What the operator reads of each of somebody's notices.
+    /// What the operator reads of each of a participant's notices.
     async fn notices(&self, person: &Person<'_>) -> Vec<Value> {
         let shown = self.bearer("viewer").get(&format!("/{RALLY}/users/{}", person.id)).await.is(200);
         shown.body["notices"].as_array().unwrap().clone()
@@ -92,7 +92,7 @@ async fn a_failed_notice_is_sent_again_once_and_leaves_the_list() {
     assert_eq!(notices[0]["flexMessageRequestId"], notices[1]["flexMessageRequestId"]);
 
     house.deliver().await;
-    assert_eq!(hanako.phone().len(), 1, "nobody sends it once more");
+    assert_eq!(hanako.phone().len(), 1, "it is not sent once more");
     let shown = house.bearer("viewer").get(&format!("/{RALLY}/users/{}", hanako.id)).await.is(200);
     let fact = &shown.body["facts"][2];
     assert_eq!((&fact["entityType"], &fact["requestedBy"]), (&json!("RESEND"), &json!("operator")));

@@ -1,21 +1,22 @@
 //! `stamp-rally table create` and `status` against a real engine.
 
-use std::{borrow::Cow, net::TcpListener, time::Duration};
-
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, AttributeValue, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
     ProjectionType, ScalarAttributeType, StreamSpecification, StreamViewType,
 };
 use stamp_rally::{
-    dev::engine::{Engine, Storage},
+    dev::engine::Engine,
     store::{
         StoreError,
-        client::{Clients, Pace},
+        client::Clients,
         table::{Difference, TableNames, TableReport, create, status, stream},
     },
 };
 
-use super::proxy::{Fault, Often, Proxy};
+use super::{
+    house::{Dynamo, defaults, hurried},
+    proxy::{Fault, Often, Proxy},
+};
 
 struct Account {
     clients: Clients,
@@ -26,11 +27,8 @@ struct Account {
 
 impl Account {
     fn empty(story: &'static str) -> Self {
-        let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
-        let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
-        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
-        let clients = Clients::at(&proxy.endpoint_url(), &pace);
-        Self { clients, names: crate::house::defaults().store, proxy, _engine: engine }
+        let Dynamo { wire: proxy, clients, engine } = Dynamo::empty(&hurried(story));
+        Self { clients, names: defaults().store, proxy, _engine: engine }
     }
 
     /// A table as the source article describes it.
@@ -131,7 +129,7 @@ async fn a_table_of_the_article_is_completed_and_keeps_its_items() {
 }
 
 #[tokio::test]
-async fn an_interrupted_create_goes_on_where_it_stopped() {
+async fn an_interrupted_create_continues_where_it_stopped() {
     let account = Account::with_the_articles_table("interrupted").await;
     account.proxy.inject("UpdateTimeToLive", Fault::ServerError, Often::Next(3));
     let stopped = create(&account.clients.table, &account.names).await.unwrap_err();

@@ -18,9 +18,8 @@ use stamp_rally::{
         effect::{CheckpointWrites, Effect, FactRef, Handling, Job, LeaderWork, Progress, Work},
     },
     domain::{
-        event::IndexShards,
         fact::{Fact, User},
-        ids::{LineUserId, RequestId},
+        ids::LineUserId,
         time::TimeSource as _,
     },
     store::{
@@ -31,7 +30,7 @@ use stamp_rally::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    delivery::house::{EVENT, House, Person},
+    house::{House, Person, RALLY},
     proxy::{Calls, Fault, Often},
 };
 
@@ -184,36 +183,30 @@ async fn has_passed_the_registration(house: &House) -> bool {
     house.progress().await[0].reached.checkpoint.as_ref().is_some_and(|checkpoint| *checkpoint >= registration.sequence)
 }
 
-async fn registers(person: &Person<'_>, house: &House) {
-    house.pass(Duration::from_secs(1));
-    let user = User::registers(EVENT.parse().unwrap(), person.id.clone(), RequestId::made(), house.now());
-    house.store.register(&user, IndexShards::ONE).await.unwrap();
-}
-
 #[tokio::test]
 async fn a_third_effect_gets_the_records_that_concern_it_in_order_and_the_others_get_theirs() {
-    let (house, greeting) = (House::open("a_third_effect").await, Greeting::default());
-    let [hanako, taro, jiro] = ["Hanako", "Taro", "Jiro"].map(|name| house.somebody(name));
+    let (house, greeting) = (House::for_delivery("a_third_effect").await, Greeting::default());
+    let [hanako, taro, jiro] = ["Hanako", "Taro", "Jiro"].map(|name| house.person(name));
     let mut worker = house.worker_with(greeting.as_list());
     for person in [&hanako, &taro, &jiro] {
-        registers(person, &house).await;
+        person.registered().await;
     }
-    hanako.acquires("001").await;
+    hanako.acquired("001").await;
     worker.run_until_idle().await.unwrap();
-    assert_eq!(greeting.participants(), [&hanako, &taro, &jiro].map(|person| person.id.clone()));
+    assert_eq!(greeting.participants(), [&hanako, &taro, &jiro].map(|person| person.line_user_id()));
     assert!(greeting.greeted().iter().all(|greeted| !greeted.maybe_sent));
     assert_eq!(hanako.phone(), ["Stamp 001 1/2"]);
-    let counted = house.store.counts(&EVENT.parse().unwrap()).await.unwrap().hours;
+    let counted = house.store.counts(&RALLY.parse().unwrap()).await.unwrap().hours;
     assert_eq!(counted.values().map(|counts| counts.registrations).sum::<i64>(), 3);
     assert_eq!(written(&house).await.len(), 3, "beside the counts, in the same transaction");
 }
 
 #[tokio::test]
 async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_owner_as_maybe_sent() {
-    let (house, greeting) = (House::open("a_job_that_is_not_finished").await, Greeting::default());
-    let hanako = house.somebody("Hanako");
-    registers(&hanako, &house).await;
-    hanako.acquires("001").await;
+    let (house, greeting) = (House::for_delivery("a_job_that_is_not_finished").await, Greeting::default());
+    let hanako = house.person("Hanako");
+    hanako.registered().await;
+    hanako.acquired("001").await;
     greeting.0.is_busy.store(true, Ordering::Relaxed);
     let mut first = house.worker_with(greeting.as_list());
     let comes_again = async {
@@ -233,12 +226,12 @@ async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_ow
     assert!(attempts[0].lease.is_valid(house.clock.uptime()), "its deadline has not come");
 
     greeting.0.is_busy.store(false, Ordering::Relaxed);
-    house.pass_a_lease();
+    house.pass_a_lease().await;
     assert!(!attempts[0].lease.is_valid(house.clock.uptime()), "its deadline is over");
     let (mut second, next) = (house.worker_with(greeting.as_list()), attempts.len());
     second.run_until_idle().await.unwrap();
     assert_eq!(greeting.greeted().len(), next, "the first one's lease may not be over, as far as the second knows");
-    house.pass_a_lease();
+    house.pass_a_lease().await;
     second.run_until_idle().await.unwrap();
     let attempts = greeting.greeted().split_off(next);
     assert_eq!(attempts.iter().map(|greeted| greeted.maybe_sent).collect::<Vec<_>>(), [true]);
@@ -247,11 +240,14 @@ async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_ow
 
 #[tokio::test]
 async fn what_waits_for_long_sees_that_reading_pauses_for_it() {
-    let (house, greeting) = (House::open("what_waits_for_long").await, Greeting::default());
+    let (house, greeting) = (House::for_delivery("what_waits_for_long").await, Greeting::default());
     greeting.0.waits_for_backpressure.store(true, Ordering::Relaxed);
-    let people: Vec<Person<'_>> = (0..1200).map(|n| house.somebody(&format!("Person {n}"))).collect();
-    let all = stream::iter(&people).for_each_concurrent(8, |person| registers(person, &house));
-    all.await;
+    let people: Vec<Person<'_>> = (0..1200).map(|n| house.person(&format!("Person {n}"))).collect();
+    stream::iter(&people)
+        .for_each_concurrent(8, async |person| {
+            person.registered().await;
+        })
+        .await;
     house.worker_with(greeting.as_list()).run_until_idle().await.unwrap();
     assert_eq!((greeting.greeted().len(), written(&house).await.len()), (1200, 1200), "and all came in the end");
     assert!(!greeting.greeted()[0].lease.has_backpressure(), "it is over");
@@ -259,7 +255,7 @@ async fn what_waits_for_long_sees_that_reading_pauses_for_it() {
 
 #[tokio::test]
 async fn the_work_of_the_leader_runs_on_one_of_two_workers_and_on_the_other_when_that_one_stops() {
-    let house = House::open("the_work_of_the_leader").await;
+    let house = House::for_delivery("the_work_of_the_leader").await;
     let greetings = [Greeting::default(), Greeting::default()];
     let [mut first, mut second] = [&greetings[0], &greetings[1]].map(|greeting| house.worker_with(greeting.as_list()));
     for _ in 0..2 {
@@ -275,13 +271,13 @@ async fn the_work_of_the_leader_runs_on_one_of_two_workers_and_on_the_other_when
 
 #[tokio::test]
 async fn what_an_effect_writes_with_the_checkpoint_is_written_with_it_or_not_at_all() {
-    let (house, greeting) = (House::open("what_an_effect_writes").await, Greeting::default());
-    let hanako = house.somebody("Hanako");
-    registers(&hanako, &house).await;
-    house.proxy.inject(Calls::Operation("TransactWriteItems"), Fault::Throttled, Often::Always);
+    let (house, greeting) = (House::for_delivery("what_an_effect_writes").await, Greeting::default());
+    let hanako = house.person("Hanako");
+    hanako.registered().await;
+    house.wire.inject(Calls::Operation("TransactWriteItems"), Fault::Throttled, Often::Always);
     let mut worker = house.worker_with(greeting.as_list());
     let is_refused = async {
-        while house.proxy.faults() == 0 {
+        while house.wire.faults() == 0 {
             tokio::task::yield_now().await;
         }
     };
@@ -291,11 +287,11 @@ async fn what_an_effect_writes_with_the_checkpoint_is_written_with_it_or_not_at_
     }
     assert_eq!((has_passed_the_registration(&house).await, written(&house).await), (false, Vec::new()));
 
-    house.proxy.heal();
+    house.wire.heal();
     worker.run_until_idle().await.unwrap();
     assert!(has_passed_the_registration(&house).await);
     assert_eq!(
         (written(&house).await, greeting.participants()),
-        (vec![hanako.id.to_string()], vec![hanako.id.clone()])
+        (vec![hanako.id.to_string()], vec![hanako.line_user_id()])
     );
 }

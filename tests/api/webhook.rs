@@ -131,7 +131,7 @@ async fn what_comes_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn several_people_come_in_one_body_among_much_that_we_dont_know() {
+async fn several_users_come_in_one_body_among_much_that_we_dont_know() {
     let house = House::open("several people").await;
     let (hanako, taro, jiro) = (house.hanako(), house.person("太郎"), house.person("次郎"));
     for person in [&hanako, &taro, &jiro] {

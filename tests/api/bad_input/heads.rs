@@ -4,7 +4,7 @@ use super::{Got, Request, all_well_mannered, is_well_mannered, operations, wire:
 use crate::house::{House, RALLY};
 
 #[tokio::test]
-async fn any_other_method_is_told_which_ones_there_are() {
+async fn any_other_method_is_answered_which_ones_there_are() {
     let house = House::open("other methods").await;
     let hanako = house.hanako();
     hanako.register().await.is(201);
@@ -46,7 +46,7 @@ async fn a_head_answers_as_a_get_without_its_body() {
 }
 
 #[tokio::test]
-async fn whoever_brings_no_good_token_is_told_so() {
+async fn a_request_without_a_good_token_is_refused() {
     let house = House::open("no good token").await;
     let hanako = house.hanako();
     hanako.register().await.is(201);
@@ -136,10 +136,10 @@ async fn odd_headers_are_refused_or_passed_over() {
     house.close().await;
 }
 
-/// Below HTTP there is nobody who could tell a request id: what can't be read as a request is answered by the server's
+/// Below HTTP there is no request id to answer with: what can't be read as a request is answered by the server's
 /// parser, with a bare 4xx (or a closed door), and the connection ends.
 #[tokio::test]
-async fn what_isnt_http_gets_a_bare_400_and_harms_nobody() {
+async fn what_isnt_http_gets_a_bare_400_and_harms_no_other_request() {
     let house = House::open("no http").await;
     let hanako = house.hanako();
     let head = format!("PUT /api/events/{RALLY}/me HTTP/1.1\r\nhost: x\r\n");
@@ -203,7 +203,7 @@ async fn a_body_that_breaks_off_or_never_was_one_is_refused() {
     let answers = super::talk(&house.url, requests.to_vec()).await;
     assert_eq!(answers[0].1.status, 201);
     for (request, got) in &answers[1..] {
-        // Whoever hangs up in the middle may get nothing.
+        // A client that hangs up in the middle may get nothing.
         assert!([0, 400].contains(&got.status), "{}\n{got:?}", request.shown());
         if got.header("content-type") == "application/problem+json" {
             is_well_mannered(request, got);

@@ -38,7 +38,7 @@ async fn the_rallys_page_reads_every_answer_and_others_read_none() {
 }
 
 #[tokio::test]
-async fn a_browser_that_asks_first_is_told_what_the_page_may_do() {
+async fn a_browser_that_asks_first_is_answered_what_the_page_may_do() {
     let house = House::open("preflights").await;
     let hanako = house.hanako();
     let operations = operations(&house, &hanako.token).await;

@@ -21,7 +21,7 @@ pub struct Target {
     pub entity: Entity,
     pub rally: usize,
     pub person: usize,
-    /// 0 or 1: the stamps that everybody has when the item is planted.
+    /// 0 or 1: the stamps that each participant has when the item is planted.
     pub stamp: usize,
     pub place: Place,
 }

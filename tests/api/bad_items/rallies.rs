@@ -37,7 +37,7 @@ pub struct Rallies<'h> {
 }
 
 impl<'h> Rallies<'h> {
-    /// Everybody is registered everywhere and was sent the notice of the first stamp.
+    /// Each participant is registered everywhere and was sent the notice of the first stamp.
     pub async fn open(house: &'h House) -> Self {
         static CASES: AtomicU32 = AtomicU32::new(0);
         let case = CASES.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +95,7 @@ impl<'h> Rallies<'h> {
         self.house.organiser().get(&format!("/{}{path}", self.ids[rally])).await
     }
 
-    /// Everybody acquires a stamp, a second after whatever was before. Those whom the item doesn't concern get it at once.
+    /// Each participant acquires a stamp, a second after what was before. Those whom the item doesn't concern get it at once.
     pub async fn all_acquire(&mut self, stamp: &'static str, concern: Concern) {
         self.house.pass(Duration::from_secs(1)).await;
         for (rally, person) in pairs() {
@@ -156,7 +156,7 @@ impl<'h> Rallies<'h> {
         shown
     }
 
-    /// Everybody and every organiser whom the item doesn't concern is answered as if it weren't there.
+    /// Each participant and organiser whom the item doesn't concern is answered as if it weren't there.
     pub async fn others_are_answered(&self, concern: Concern) {
         for (rally, person) in pairs() {
             self.card_is_right(rally, person, concern).await;

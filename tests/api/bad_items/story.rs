@@ -1,4 +1,4 @@
-//! One case: the item is planted, everybody goes on, and it is mended.
+//! One case: the item is planted, the rallies continue, and it is mended.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -94,7 +94,7 @@ impl Rallies<'_> {
         }
     }
 
-    /// Everybody acquires the second stamp, and its notice is where the plan wants it.
+    /// Each participant acquires the second stamp, and its notice is where the plan wants it.
     async fn until_the_moment(&mut self, plan: &Plan) {
         let (rally, person) = (plan.target.rally, plan.target.person);
         if plan.moment == Moment::NoticesAreHeld {
@@ -235,7 +235,7 @@ impl Rallies<'_> {
         update.update_expression(expression).send().await.unwrap();
     }
 
-    /// Nobody did anything but mend the item: what waited for it is sent, and full cards are complete.
+    /// Nothing was done but mend the item: what waited for it is sent, and full cards are complete.
     async fn all_went_on_by_itself(&self, plan: &Plan) {
         for (rally, person) in pairs() {
             let facts = self.facts(rally, person).await;

@@ -31,7 +31,7 @@ async fn of_two_registrations_at_once_one_is_first_and_both_show_its_time() {
     let hanako = house.hanako();
     let gate = house.wire.hold("PutItem");
     let together = async {
-        // Both have found nobody.
+        // Both have found no participant.
         gate.has_waiting(2).await;
         gate.release();
     };

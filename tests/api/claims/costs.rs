@@ -44,7 +44,7 @@ async fn opening_the_page_and_acquiring_stamps_cost_what_the_contract_says() {
     let house = House::open("costs of participants").await;
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     stamps(&house).await;
-    assert_eq!(house.wire(), [GET, MASTERS], "the rally, fetched once for everybody");
+    assert_eq!(house.wire(), [GET, MASTERS], "the rally, fetched once for all");
 
     hanako.register().await.is(201);
     assert_eq!(house.wire(), [PUT, QUERY], "opened the first time ever");
@@ -59,7 +59,7 @@ async fn opening_the_page_and_acquiring_stamps_cost_what_the_contract_says() {
     hanako.acquire("001").await.is(200);
     assert_eq!(house.wire(), [PUT], "held already: the failed condition gives it back");
     taro.acquire("001").await.is(201);
-    assert_eq!(house.wire(), ["2 × PutItem line-event"], "nobody knows him here");
+    assert_eq!(house.wire(), ["2 × PutItem line-event"], "this process doesn't know him");
     stamps(&house).await;
     assert_eq!(house.wire(), [] as [&str; 0], "the public list costs nothing");
     house.close().await;
@@ -81,7 +81,7 @@ async fn refusals_cost_at_most_one_look_at_what_is_held() {
     assert_eq!(house.wire(), [QUERY]);
     hanako.with("nonsense").acquire("001").await.refuses(401, "token_invalid");
     hanako.with("").acquire("001").await.refuses(401, "token_missing");
-    assert_eq!(house.wire(), [] as [&str; 0], "nobody in particular asks");
+    assert_eq!(house.wire(), [] as [&str; 0], "the caller isn't known");
     hanako.acquire("999").await.refuses(404, "stamp_not_found");
     assert_eq!(house.wire(), [GET], "an unknown stamp is looked up");
     hanako.acquire("998").await.refuses(404, "stamp_not_found");

@@ -16,7 +16,7 @@ use super::house::{House, Person, RALLY};
 const SECOND: i64 = 1000;
 const HOUR: i64 = 3600 * SECOND;
 
-/// What the organiser sees of somebody: the kinds of their facts, in the table's order.
+/// What the organiser sees of a participant: the kinds of their facts, in the table's order.
 async fn facts(house: &House, who: &Person<'_>) -> Vec<String> {
     let seen = house.organiser().get(&format!("/{RALLY}/users/{}", who.id)).await;
     if seen.status == 404 {

@@ -28,7 +28,7 @@ async fn furnished(story: &'static str) -> House {
     house
 }
 
-/// Gives somebody both stamps of both rallies, as if they had got them in time.
+/// Gives a participant both stamps of both rallies, as if they had got them in time.
 async fn gets_everything(house: &House, who: &Person<'_>) {
     for rally in [crate::house::RALLY, OVER] {
         for stamp in ["001", "003"] {

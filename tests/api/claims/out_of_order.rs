@@ -149,7 +149,7 @@ async fn in_a_storm_nothing_acknowledged_is_missing_and_nothing_is_sent_twice() 
     }
     let claims = crowd.iter().map(async |person| {
         let refused = insists(person, "001").await;
-        // Told so: it is there at once, whoever else fails meanwhile.
+        // Answered so: it is there at once, whatever else fails meanwhile.
         assert_eq!(held_on(&person.card().await.is(200).body), ["001"]);
         refused + insists(person, "002").await
     });

@@ -45,7 +45,7 @@ async fn before_the_start_participants_register_and_get_no_stamp() {
     hanako.register().await.is(200);
 
     taro.acquire("001").await.refuses(409, "event_not_started");
-    assert!(facts(&house, &taro).await.is_empty(), "a refused claim registers nobody");
+    assert!(facts(&house, &taro).await.is_empty(), "a refused claim registers no participant");
     taro.card().await.refuses(404, "not_registered");
     let shown = taro.look_at("001").await.is(200).body;
     assert_eq!((&shown["stampId"], &shown["acquired"]), (&json!("001"), &json!(false)), "registered or not");
@@ -81,7 +81,7 @@ async fn an_inactive_stamp_is_not_given_out_and_not_counted() {
     house.change_stamp("002", &json!({"isActive": false})).await;
     hanako.acquire("002").await.refuses(409, "stamp_inactive");
     taro.acquire("002").await.refuses(409, "stamp_inactive");
-    assert!(facts(&house, &taro).await.is_empty(), "a refused claim registers nobody");
+    assert!(facts(&house, &taro).await.is_empty(), "a refused claim registers no participant");
     assert_eq!(hanako.look_at("002").await.is(200).body["acquired"], false);
     let card = hanako.card().await.is(200).body;
     assert_eq!((card["stamps"].as_array().unwrap().len(), &card["totalCount"]), (1, &json!(1)));

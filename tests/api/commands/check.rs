@@ -345,8 +345,7 @@ async fn what_lacks_its_neighbour_for_a_moment_only_is_no_finding() {
     let missing: Vec<_> = desk.findings(None).await.into_iter().map(|finding| finding.sk).collect();
     assert_eq!(missing, ["COMPLETED", "RESEND#001#001", "STAMP#001", "STAMP#002"]);
 
-    let store =
-        Store::new(Clients::at(&desk.proxy.endpoint_url(), &Pace::request()).table, crate::house::defaults().store);
+    let store = store_of(&Clients::at(&desk.proxy.endpoint_url(), &Pace::request()));
     let (gate, mut pass) = (desk.proxy.hold("Query"), store.check(None, time(LATER)));
     let registering = async {
         gate.has_waiting(1).await;

@@ -178,7 +178,7 @@ async fn what_another_writer_changed_meanwhile_is_not_overwritten() {
 async fn an_apply_that_broke_off_continues_where_it_stopped_and_no_half_rally_was_seen() {
     let desk = Desk::with_tables();
     let rally = desk.rally(&[]);
-    // The stamps get through, then nobody can see whether the index shows them.
+    // The stamps get through, then it can't be seen whether the index shows them.
     let gate = desk.proxy.hold("PutItem");
     let broken = desk.applies(&rally, &gate).await;
     desk.proxy.inject("Query", Fault::ServerError, Often::Always);
@@ -187,7 +187,7 @@ async fn an_apply_that_broke_off_continues_where_it_stopped_and_no_half_rally_wa
     let line = broken.refused();
     assert!(line.starts_with("stamp-rally: event stamp-rally-202606: stopped "), "{line}");
     assert!(line.contains("run it again"), "{line}");
-    assert_eq!(desk.store().event(&event_id()).await.unwrap(), None, "stamps that nobody can reach");
+    assert_eq!(desk.store().event(&event_id()).await.unwrap(), None, "stamps out of reach");
     assert_eq!(desk.store().masters(&event_id()).await.unwrap().readable.len(), 2);
 
     desk.proxy.heal();

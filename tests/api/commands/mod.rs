@@ -12,7 +12,6 @@ mod users;
 use std::{
     collections::{BTreeMap, HashMap},
     fs,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -36,6 +35,7 @@ use stamp_rally::{
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
+use crate::house::{free_port, store_of};
 use crate::proxy::{Fault, Gate, Often, Proxy};
 
 const ID: &str = "stamp-rally-202606";
@@ -77,7 +77,7 @@ impl Told {
 
 impl Desk {
     fn empty() -> Self {
-        let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
+        let engine = Engine::start(free_port(), Storage::Memory).unwrap();
         let engine_url = engine.endpoint_url();
         let proxy = Proxy::start(&engine_url).unwrap();
         let channels = r#"{"main":{"login_channel_ids":["1"],"access_token":"x"},"other":{"login_channel_ids":["2"],"access_token":"y"}}"#;
@@ -158,7 +158,7 @@ impl Desk {
 
     /// The store as the server sees it, past the proxy.
     fn store(&self) -> Store {
-        Store::new(Clients::at(&self.engine_url, &Pace::request()).table, crate::house::defaults().store)
+        store_of(&Clients::at(&self.engine_url, &Pace::request()))
     }
 
     async fn stored_event(&self) -> Event {

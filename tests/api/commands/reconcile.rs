@@ -13,13 +13,13 @@ pub const TARO: &str = "Ufedcba9876543210fedcba9876543210";
 /// LINE, for a desk: it knows Hanako and Taro, and our long-lived token.
 pub fn line_of(desk: &mut Desk) -> StandIn {
     let channel = ChannelSettings { access_token: Some("x".to_owned()), ..ChannelSettings::new("main", "1", "3", "s") };
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = free_port();
     let line = StandIn::start(listener, &Memory::InMemory, vec![channel]).unwrap();
     for (person, name) in [(HANAKO, "花子"), (TARO, "太郎")] {
         line.keep_user(person, name).unwrap();
     }
     desk.variables.insert("STAMP_RALLY__LINE__API_BASE_URL", line.base_url());
-    // Nobody else pushes, as far as a run can tell at once.
+    // Nothing else pushes, as far as a run can tell at once.
     desk.variables.insert("STAMP_RALLY__DELIVERY__LEASE_MS", "600".to_owned());
     line
 }

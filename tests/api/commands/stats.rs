@@ -20,7 +20,7 @@ async fn what_was_never_counted_is_counted_from_the_facts_and_what_was_counted_t
         ("0 registrations, 0 completed cards, stamps []", "2 registrations, 0 completed cards, stamps [001: 2]");
     acquired(&desk, HANAKO, None).await;
     acquired(&desk, TARO, None).await;
-    // Nobody has consumed the stream yet.
+    // The stream has not been consumed yet.
     assert_eq!(desk.run(&["stats", "show", ID]).done(), format!("in all  {nothing}\n"));
 
     let compared = desk.run(&["stats", "rebuild", ID, "--dry-run"]);
@@ -34,7 +34,7 @@ async fn what_was_never_counted_is_counted_from_the_facts_and_what_was_counted_t
     assert_eq!(desk.run(&["stats", "show", ID]).done(), format!("{HOUR}  {both}\nin all  {both}\n"));
     assert_eq!(desk.run(&["stats", "rebuild", ID]).done(), format!("equal: {both}\n"));
 
-    // Now somebody does consume it, and counts the same facts as they come.
+    // Now a worker consumes it, and counts the same facts as they come.
     let twice = "4 registrations, 0 completed cards, stamps [001: 4]";
     are_counted(&desk, twice).await;
     let rebuilt = desk.run(&["stats", "rebuild", ID]).done();

@@ -99,7 +99,7 @@ async fn a_reader_who_has_seen_enough_is_no_failure() {
         drop(reader);
         let mut command = desk.command(arguments);
         let ended = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
-        // The command holds the end that it writes to; nobody reads the other.
+        // The command holds the end that it writes to; the other is not read.
         let ended = ended.wait_with_output().unwrap();
         let said = String::from_utf8(ended.stderr).unwrap();
         assert_eq!((ended.status.code(), said.as_str()), (Some(0), ""), "{arguments:?}");

@@ -2,14 +2,14 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 use serde_json::{Value, json};
 use stamp_rally::domain::notice::NoticeStatus;
-use tracing::{Level, subscriber::DefaultGuard};
+use tracing::{Dispatch, Level, subscriber::DefaultGuard};
 
-use super::house::House;
+use crate::house::House;
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -33,6 +33,10 @@ struct Log {
 
 impl Log {
     fn begin() -> Self {
+        // With one subscriber alone, `tracing` would ask the thread that comes to a line first whether the line is wanted,
+        // and remember the answer; that thread can be another test's, which has none.
+        static ANOTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
+        LazyLock::force(&ANOTHER);
         let (lines, log) = (Lines::default(), tracing_subscriber::fmt().json().flatten_event(true));
         let writer = lines.clone();
         let log = log.with_max_level(Level::INFO).with_writer(move || writer.clone());
@@ -56,10 +60,10 @@ fn messages(lines: &[Value]) -> Vec<&str> {
 #[tokio::test]
 async fn a_request_id_shows_each_attempt_the_push_and_the_mark() {
     let log = Log::begin();
-    let house = House::open("a_request_id_shows_each_attempt").await;
+    let house = House::for_delivery("a_request_id_shows_each_attempt").await;
     house.pushes_fail(json!({ "kind": "drop_after_accept", "times": 1 })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     house.worker().run_until_idle().await.unwrap();
     let NoticeStatus::Sent { request_id: line_id, .. } = hanako.notice("001").await else { panic!("it is marked") };
     let request_id = hanako.facts().await.stamps[0].request_id.clone().unwrap();
@@ -80,9 +84,9 @@ async fn a_request_id_shows_each_attempt_the_push_and_the_mark() {
 #[tokio::test]
 async fn a_resend_and_a_full_card_bear_the_request_of_their_stamp() {
     let log = Log::begin();
-    let house = House::open("a_resend_and_a_full_card_bear_the_request").await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await.acquires("002").await;
+    let house = House::for_delivery("a_resend_and_a_full_card_bear_the_request").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await.acquired("002").await;
     let mut worker = house.worker();
     worker.run_until_idle().await.unwrap();
     hanako.is_resent("002", 1).await;
@@ -96,10 +100,10 @@ async fn a_resend_and_a_full_card_bear_the_request_of_their_stamp() {
 #[tokio::test]
 async fn a_notice_that_is_parked_says_why() {
     let log = Log::begin();
-    let house = House::open("a_notice_that_is_parked_says_why").await;
+    let house = House::for_delivery("a_notice_that_is_parked_says_why").await;
     house.pushes_fail(json!({ "kind": "expired_token", "channel": "main" })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     house.worker().run_until_idle().await.unwrap();
     let request_id = hanako.facts().await.stamps[0].request_id.clone().unwrap();
     let lines = log.grep(request_id.as_str());

@@ -4,7 +4,6 @@ mod batch;
 mod followed;
 mod happy;
 mod held;
-pub mod house;
 mod proxies;
 mod trouble;
 mod workers;

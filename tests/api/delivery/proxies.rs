@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stamp_rally::{delivery::Outcome, domain::notice::NoticeStatus};
 
-use super::house::{House, Person};
+use crate::house::{House, Person};
 
 const LOGIN_PAGE: &str = "<!DOCTYPE html><html><body>Log in to go on</body></html>";
 
@@ -24,10 +24,10 @@ async fn tried_at(person: &Person<'_>) -> Option<stamp_rally::domain::time::Time
 
 #[tokio::test]
 async fn a_login_page_with_200_is_not_success_and_the_notice_is_sent_once_when_line_answers() {
-    let house = House::open("a_login_page_with_200").await;
+    let house = House::for_delivery("a_login_page_with_200").await;
     house.pushes_fail(proxy(200, 3)).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     assert_eq!(house.worker().run_until_idle().await.unwrap().of(Outcome::Sent), 1);
     let pushes = house.pushes().await;
     assert_eq!((pushes["proxy_200"], pushes["200"]), (3, 1));
@@ -39,11 +39,11 @@ async fn a_login_page_with_200_is_not_success_and_the_notice_is_sent_once_when_l
 #[tokio::test]
 async fn no_status_of_a_proxy_makes_a_notice_fail_or_pauses_its_channel() {
     for code in [302, 400, 401, 403, 404, 407, 409, 413, 425, 429, 451, 502] {
-        let house = House::open("no_status_of_a_proxy").await;
+        let house = House::for_delivery("no_status_of_a_proxy").await;
         house.pushes_fail(proxy(code, 2)).await;
-        let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
-        hanako.acquires("001").await;
-        taro.acquires("001").await;
+        let (hanako, taro) = (house.person("Hanako"), house.person("Taro"));
+        hanako.acquired("001").await;
+        taro.acquired("001").await;
         let tally = house.worker().run_until_idle().await.unwrap();
         assert_eq!((tally.of(Outcome::Sent), tally.total()), (2, 2), "{code}: {tally:?}");
         let pushes = house.pushes().await;
@@ -54,20 +54,20 @@ async fn no_status_of_a_proxy_makes_a_notice_fail_or_pauses_its_channel() {
 
 #[tokio::test]
 async fn a_message_that_line_accepted_behind_a_proxy_is_not_sent_twice() {
-    let house = House::open("accepted_behind_a_proxy").await;
+    let house = House::for_delivery("accepted_behind_a_proxy").await;
     house.pushes_fail(json!({ "kind": "proxy_after_accept", "code": 504, "times": 1 })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     assert_eq!(house.worker().run_until_idle().await.unwrap().of(Outcome::Sent), 1);
     assert_eq!((house.pushes().await["409"], hanako.phone().len()), (1, 1));
 }
 
 #[tokio::test]
 async fn while_a_proxy_answers_for_long_notices_are_held_as_maybe_sent_and_go_out_when_line_answers() {
-    let house = House::open("a_proxy_answers_for_long").await;
+    let house = House::for_delivery("a_proxy_answers_for_long").await;
     house.pushes_fail(json!({ "kind": "proxy", "code": 403 })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     let mut worker = house.worker();
     worker.run_until_idle().await.unwrap();
     assert_eq!(hanako.state("001").await, "held line_unavailable", "not `not_authorized`: LINE has said nothing");
@@ -79,13 +79,13 @@ async fn while_a_proxy_answers_for_long_notices_are_held_as_maybe_sent_and_go_ou
 
 #[tokio::test]
 async fn what_only_a_proxy_answered_for_a_day_is_unknown() {
-    let house = House::open("only_a_proxy_answered").await;
+    let house = House::for_delivery("only_a_proxy_answered").await;
     house.pushes_fail(json!({ "kind": "proxy", "code": 407 })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     let mut worker = house.worker();
     worker.run_until_idle().await.unwrap();
-    house.pass(Duration::from_hours(24));
+    house.pass(Duration::from_hours(24)).await;
     house.heal().await;
     worker.run_until_idle().await.unwrap();
     assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("unknown retry_key_expired", 0));
@@ -93,19 +93,19 @@ async fn what_only_a_proxy_answered_for_a_day_is_unknown() {
 
 /// The channel waits, for as long as it was asked to, and is neither paused nor tried meanwhile.
 async fn waits(story: &'static str, retry_after: &str, seconds: u64) {
-    let mut house = House::open(story).await;
+    let mut house = House::for_delivery(story).await;
     house.retry.longest_pause = Duration::from_secs(10);
     let headers = json!({ "retry-after": retry_after });
     let rule =
         json!({ "kind": "status", "code": 429, "body": {"message": "Too many"}, "headers": headers, "times": 1 });
     house.pushes_fail(rule).await;
-    let (hanako, taro) = (house.somebody("Hanako"), house.somebody("Taro"));
+    let (hanako, taro) = (house.person("Hanako"), house.person("Taro"));
     let mut worker = house.worker();
-    hanako.acquires("001").await;
+    hanako.acquired("001").await;
     worker.run_until_idle().await.unwrap();
-    taro.acquires("001").await;
+    taro.acquired("001").await;
     // A second has passed for Taro's stamp.
-    house.pass(Duration::from_millis((seconds - 1) * 1000 - 1));
+    house.pass(Duration::from_millis((seconds - 1) * 1000 - 1)).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!(house.pushes().await.values().sum::<u64>(), 1, "{retry_after}: no push meanwhile");
     for person in [&hanako, &taro] {
@@ -115,7 +115,7 @@ async fn waits(story: &'static str, retry_after: &str, seconds: u64) {
             "{retry_after}: the shard does not wait so long"
         );
     }
-    house.pass(Duration::from_millis(1));
+    house.pass(Duration::from_millis(1)).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!((hanako.phone().len(), taro.phone().len()), (1, 1), "{retry_after}");
 }
@@ -132,25 +132,25 @@ async fn a_retry_after_is_obeyed_and_one_of_a_day_for_ten_seconds() {
 #[tokio::test]
 async fn a_retry_after_of_nothing_or_of_nonsense_changes_nothing() {
     for retry_after in ["0", "Sun, 06 Nov 1994 08:49:37 GMT", "soon", "-5"] {
-        let house = House::open("retry_after_of_nothing").await;
+        let house = House::for_delivery("retry_after_of_nothing").await;
         let headers = json!({ "retry-after": retry_after });
         house.pushes_fail(json!({ "kind": "proxy", "code": 503, "headers": headers, "times": 2 })).await;
-        let hanako = house.somebody("Hanako");
-        hanako.acquires("001").await;
+        let hanako = house.person("Hanako");
+        hanako.acquired("001").await;
         assert_eq!(house.worker().run_until_idle().await.unwrap().of(Outcome::Sent), 1, "{retry_after}");
     }
 }
 
 #[tokio::test]
 async fn a_wait_that_the_shard_can_bear_is_waited_for_on_the_ordinary_path() {
-    let mut house = House::open("a_wait_that_the_shard_can_bear").await;
-    house.clock.let_run();
+    let mut house = House::for_delivery("a_wait_that_the_shard_can_bear").await;
+    house.clock.run();
     house.retry.ordinary_deadline = Duration::from_secs(30);
     house.retry.longest_pause = Duration::from_secs(10);
     let headers = json!({ "retry-after": "1" });
     house.pushes_fail(json!({ "kind": "proxy", "code": 503, "headers": headers, "times": 1 })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     let began = std::time::Instant::now();
     assert_eq!(house.worker().run_until_idle().await.unwrap().of(Outcome::Sent), 1);
     assert!(began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
@@ -159,20 +159,20 @@ async fn a_wait_that_the_shard_can_bear_is_waited_for_on_the_ordinary_path() {
 
 #[tokio::test]
 async fn a_proxy_that_answers_a_probe_does_not_resume_a_paused_channel() {
-    let house = House::open("a_proxy_that_answers_a_probe").await;
+    let house = House::for_delivery("a_proxy_that_answers_a_probe").await;
     house.pushes_fail(json!({ "kind": "expired_token" })).await;
-    let hanako = house.somebody("Hanako");
-    hanako.acquires("001").await;
+    let hanako = house.person("Hanako");
+    hanako.acquired("001").await;
     let mut worker = house.worker();
     worker.run_until_idle().await.unwrap();
     assert_eq!(hanako.state("001").await, "held not_authorized");
     house.pushes_fail(proxy(200, 1)).await;
-    house.pass(house.settings.hold_probe);
+    house.pass(house.settings.delivery.hold_probe).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!(house.pushes().await["proxy_200"], 1, "one probe");
     assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("held line_unavailable", 0));
     assert_eq!(worker.run_until_idle().await.unwrap().total(), 0, "it is still paused");
-    house.pass(house.settings.hold_probe);
+    house.pass(house.settings.delivery.hold_probe).await;
     assert_eq!(worker.run_until_idle().await.unwrap().of(Outcome::Sent), 1);
     assert_eq!(hanako.phone().len(), 1);
 }

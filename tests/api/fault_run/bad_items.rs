@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     PATIENCE,
-    stage::{RALLY, Stage, stamp},
+    stage::{Stage, stamp},
     until,
 };
 use crate::bad_items::{
@@ -15,6 +15,7 @@ use crate::bad_items::{
     items::{Item, key_of, text},
     plan::Type,
 };
+use crate::house::RALLY;
 
 const MAIN: &str = "line-event";
 const CONSUMERS: &str = "line-event-consumers";

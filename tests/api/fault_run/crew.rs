@@ -79,7 +79,7 @@ impl<'s> Crew<'s> {
         self.consumers.iter().position(|consumer| consumer.told(|told| told.worker.as_deref() == Some(worker)))
     }
 
-    /// SIGTERM for everybody: they finish what runs, hand their shards over, and end well.
+    /// SIGTERM for all: they finish what runs, hand their shards over, and end well.
     pub async fn stop(&mut self) {
         let Self { server, consumers, .. } = self;
         let [first, second] = consumers;
@@ -90,7 +90,7 @@ impl<'s> Crew<'s> {
         }
         let board = self.stage.board().await;
         assert!(board.shards.iter().all(|item| item.owner.is_none()), "handed over: {board:#?}");
-        assert!(board.candidates.is_empty(), "nobody waits any more: {board:#?}");
+        assert!(board.candidates.is_empty(), "no worker waits any more: {board:#?}");
     }
 
     fn note_complaints(&mut self, process: &Process) {

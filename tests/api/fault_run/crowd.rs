@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::{
     PATIENCE,
-    stage::{RALLY, Stage, stamp},
+    stage::{Stage, stamp},
 };
+use crate::house::RALLY;
 
 /// So many people at once.
 const AT_ONCE: usize = 8;
 
-/// Before somebody tries again.
+/// Before a participant tries again.
 const PAUSE: Duration = Duration::from_millis(25);
 
 impl Stage {

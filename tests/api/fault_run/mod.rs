@@ -77,7 +77,7 @@ async fn run(form: &Form, seed: u64) -> Figures {
     figures
 }
 
-#[expect(clippy::print_stdout, reason = "the run tells how it goes to whoever asks with --nocapture")]
+#[expect(clippy::print_stdout, reason = "the run prints its figures for --nocapture")]
 fn tell(line: &str) {
     println!("{line}");
 }

@@ -81,7 +81,7 @@ impl Form {
         ],
     };
 
-    /// All waves. Everybody acquires every stamp, in an order of their own, one a round.
+    /// All waves. Each participant acquires every stamp, in an order of their own, one a round.
     pub fn waves(&self, seed: u64) -> Vec<Wave> {
         let mut chance = Rng::with_seed(seed);
         let orders: Vec<Vec<usize>> = (0..self.participants).map(|_| shuffled(&mut chance, self.stamps)).collect();
@@ -116,7 +116,7 @@ fn the_same_seed_decides_the_same() {
 }
 
 #[test]
-fn everybody_acquires_every_stamp_once() {
+fn each_participant_acquires_every_stamp_once() {
     let waves = Form::LONG.waves(3);
     let mut steps: Vec<_> = waves.iter().flat_map(|wave| wave.steps.clone()).collect();
     assert_eq!(steps.len(), 2000);

@@ -3,7 +3,6 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
-    net::TcpListener,
     sync::Mutex,
     time::Duration,
 };
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use stamp_rally::{
     consumer::CONSUMER,
     dev::{
-        engine::{Engine, Storage},
+        engine::Engine,
         line::{ChannelSettings, Memory, StandIn},
     },
     domain::{
@@ -26,17 +25,13 @@ use stamp_rally::{
         client::{Clients, Pace},
         masters::Expected,
         progress::Board,
-        table,
     },
 };
 
 use super::plan::Form;
 use crate::bad_items::items::Item;
+use crate::house::{CHANNEL, Dynamo, RALLY, SECRET, flex, free_port, hurried, store_of};
 use crate::proxy::{Calls, Fault, Often, Proxy};
-
-pub const RALLY: &str = "stamp-rally-202606";
-const CHANNEL: &str = "main";
-const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
 
 /// So many shards the stream has at first.
 const SHARDS: usize = 4;
@@ -87,14 +82,12 @@ pub struct Person {
 
 impl Stage {
     pub async fn open(form: &Form, seed: u64) -> Self {
-        let engine = Engine::start(free_port(), Storage::Memory).unwrap();
-        let wire = Proxy::start(&engine.endpoint_url()).unwrap();
+        let Dynamo { wire, engine, .. } = Dynamo::with_tables(&hurried("the tables of the fault run")).await;
         let channel = ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET);
         let line = StandIn::start(free_port(), &Memory::InMemory, vec![channel]).unwrap();
         let pace = Pace { budget: Cow::Borrowed("fault run"), ..Pace::request() };
         let clients = Clients::at(&engine.endpoint_url(), &pace);
-        table::create(&clients.table, &crate::house::defaults().store).await.unwrap();
-        let store = Store::new(clients.table.clone(), crate::house::defaults().store);
+        let store = store_of(&clients);
         let people = (0..form.participants).map(|n| Person::new(&line, n)).collect();
         let stage = Self {
             arn: store.stream_arn().await.unwrap().unwrap(),
@@ -123,7 +116,7 @@ impl Stage {
             starts_at: Some(now.plus_millis(-3_600_000)),
             ends_at: Some(now.plus_millis(100 * 3_600_000)),
             channel: Some(CHANNEL.parse().unwrap()),
-            completion_message_content: Some(Some(message("complete"))),
+            completion_message_content: Some(Some(flex("complete"))),
             ..EventChange::default()
         };
         self.store.put_event(&change.create(event(), now).unwrap(), Expected::Absent).await.unwrap();
@@ -136,7 +129,7 @@ impl Stage {
         let change = StampMasterChange {
             name: Some(stamp(n).to_string().try_into().unwrap()),
             order: Some(StampOrder::try_from(i64::try_from(n + 1).unwrap()).unwrap()),
-            flex_message_content: Some(message("{{stamp.name}} {{card.acquired}}/{{card.total}}")),
+            flex_message_content: Some(flex("{{stamp.name}} {{card.acquired}}/{{card.total}}")),
             ..StampMasterChange::default()
         };
         self.store.put_master(&change.create(event(), stamp(n), now).unwrap(), Expected::Absent).await.unwrap();
@@ -151,7 +144,7 @@ impl Stage {
         self.control("PATCH", "/settings", &json!({ "latencyMs": { "push": 20 } })).await;
     }
 
-    /// What the processes are told: everything is where the stage is, and little is waited for. They do little at once, so
+    /// What the processes are given: everything is where the stage is, and little is waited for. They do little at once, so
     /// that a store on a busy machine still renews leases of a second.
     pub fn variables(&self) -> BTreeMap<&'static str, String> {
         let channels = json!({ CHANNEL: {
@@ -175,7 +168,7 @@ impl Stage {
         ])
     }
 
-    /// Says something to LINE's control API.
+    /// Asks LINE's control API.
     pub async fn control(&self, method: &str, path: &str, body: &Value) -> Value {
         let url = format!("{}/control{path}", self.line.base_url());
         let answer = self.http.request(method.parse().unwrap(), url).json(body).send().await.unwrap();
@@ -204,15 +197,4 @@ pub fn event() -> EventId {
 
 pub fn stamp(n: usize) -> StampId {
     format!("{:03}", n + 1).parse().unwrap()
-}
-
-fn free_port() -> TcpListener {
-    TcpListener::bind("127.0.0.1:0").unwrap()
-}
-
-fn message(text: &str) -> Value {
-    json!({
-        "type": "flex", "altText": text,
-        "contents": {"type": "bubble", "body": {"type": "box", "layout": "vertical", "contents": [{"type": "text", "text": text}]}}
-    })
 }

@@ -121,7 +121,7 @@ impl Crew<'_> {
     async fn holder_of_a_busy_shard(&mut self) -> (usize, Option<String>) {
         let mut ledger = std::mem::take(&mut self.ledger);
         let crew = &*self;
-        let found = until("somebody holds a busy shard", PATIENCE, async || {
+        let found = until("a worker owns a busy shard", PATIENCE, async || {
             let (busy, board) = (ledger.busy(crew.stage).await, crew.stage.board().await);
             let holder = |shard: &String| Some((crew.holder(&board, shard)?, Some(shard.clone())));
             let anybody =

@@ -1,26 +1,17 @@
-//! How a house is fitted: what the program's own start puts together, with a story's wishes.
+//! How a house is fitted: the settings that a file and the environment would give the program, with a story's wishes.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
+use std::{ffi::OsString, time::Duration};
 
-use metrics_exporter_prometheus::PrometheusBuilder;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use stamp_rally::{
-    domain::time::Clock,
-    http::{
-        App, Parts,
-        auth::{AdminToken, AdminTokens, Events, Role},
-    },
-    line::{
-        ChannelSettings, Platform,
-        id_token::{LoginChannels, TokenVerifier, Verification, VerifierSettings},
-    },
-    store::{Store, client::Pace, rallies::Rallies},
+    cli::config::Settings, delivery::RetrySettings, domain::time::Timestamp, line::id_token::Verification,
 };
 
-use super::{CHANNEL, HandClock, MINI_APP, PAGE, SECRET};
+use super::{MINI_APP, PAGE, SECRET};
 
 /// What one house has that others haven't.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Fittings {
     /// How ID tokens are verified.
     pub verification: Verification,
@@ -28,17 +19,35 @@ pub struct Fittings {
     pub login_secret: Option<&'static str>,
     /// What webhooks of channel `main` may be signed with, newest first.
     pub webhook_secrets: &'static [&'static str],
-    /// Which tables it stands on.
+    /// Which tables there are.
     pub tables: Tables,
+    /// Which rally there is.
+    pub rally: Rally,
+    /// When the story begins; now if it doesn't say.
+    pub begins: Option<Timestamp>,
+    /// How long one request to LINE may take.
+    pub line_timeout: Duration,
+    /// How fast and for how long a notice is attempted again.
+    pub retry: RetrySettings,
 }
 
-/// Which tables a house stands on.
+/// Which tables a house has.
 #[derive(Clone, Copy)]
 pub enum Tables {
     /// Those of `table create`.
     AsDefined,
-    /// The source article's, before anybody completed it.
+    /// The source article's, as it describes them.
     OfTheArticle,
+}
+
+/// Which rally a house has.
+#[derive(Clone, Copy)]
+pub enum Rally {
+    None,
+    /// The demo rally, as its organiser puts it.
+    Demo,
+    /// The same rally with shorter messages, put into the store without a request.
+    Stored,
 }
 
 impl Default for Fittings {
@@ -48,68 +57,78 @@ impl Default for Fittings {
             login_secret: None,
             webhook_secrets: &[SECRET],
             tables: Tables::AsDefined,
+            rally: Rally::Demo,
+            begins: None,
+            line_timeout: Duration::from_secs(5),
+            retry: RetrySettings { first_pause: Duration::from_millis(1), ..RetrySettings::default() },
         }
     }
 }
 
-pub(super) fn app(store: &Store, platform: &Platform, clock: &Arc<HandClock>, fittings: Fittings) -> App {
-    let clock = clock.clone() as Clock;
-    let settings = VerifierSettings {
-        verification: fittings.verification,
-        jwks_refetch: Duration::from_secs(30),
-        leeway: Duration::from_secs(30),
-    };
-    let main = ChannelSettings {
-        login: LoginChannels {
-            ids: vec!["1000000001".to_owned(), MINI_APP.to_owned()],
-            hs256_secret: fittings.login_secret.map(|secret| secret.to_owned().into()),
-        },
-        webhook_secrets: fittings.webhook_secrets.iter().map(|secret| (*secret).to_owned().into()).collect(),
-        access: None,
-        basic_id: None,
-    };
-    let other = ChannelSettings {
-        login: LoginChannels { ids: vec!["1000000002".to_owned()], hs256_secret: None },
-        webhook_secrets: vec!["another-secret".to_owned().into()],
-        access: None,
-        basic_id: None,
-    };
-    App::new(Parts {
-        store: store.clone(),
-        rallies: Rallies::new(store.clone(), clock.clone()),
-        verifier: TokenVerifier::new(platform.clone(), settings, clock.clone()),
-        channels: BTreeMap::from([(CHANNEL.parse().unwrap(), main), ("other".parse().unwrap(), other)]),
-        admin_tokens: admin_tokens(),
-        allowed_origins: vec![PAGE.to_owned().try_into().unwrap()],
-        clock,
-        metrics: PrometheusBuilder::new().build_recorder().handle(),
-    })
-}
-
-fn admin_tokens() -> AdminTokens {
-    let token = |name: &str, role, events| AdminToken {
-        name: name.to_owned(),
-        role,
-        sha256: Sha256::digest(name).into(),
-        events,
-    };
-    AdminTokens::new(vec![
-        token("organiser", Role::Admin, Events::All),
-        token("operator", Role::Operator, Events::All),
-        token("viewer", Role::Viewer, Events::All),
-        token("neighbour", Role::Admin, Events::These(["another-rally".parse().unwrap()].into())),
-    ])
-}
-
-/// Waits as long as a busy machine needs: how long the program waits is no story of these houses.
-pub(super) fn unhurried(story: &'static str) -> Pace {
-    Pace {
-        connect: Duration::from_secs(10),
-        item_attempt: Duration::from_secs(20),
-        stream_attempt: Duration::from_secs(20),
-        operation: Duration::from_mins(1),
-        first_pause: Duration::from_millis(1),
-        budget: Cow::Borrowed(story),
-        ..Pace::request()
+impl Fittings {
+    /// For stories of delivery: the time is always the same, and a notice that LINE doesn't take is parked at once.
+    pub(super) fn for_delivery() -> Self {
+        let moment = Duration::from_millis(1);
+        let retry = RetrySettings {
+            first_pause: moment,
+            longest_pause: moment,
+            ordinary_deadline: Duration::from_millis(300),
+            held_deadline: Duration::from_millis(100),
+            jitter: std::sync::Arc::new(|| 1.0),
+        };
+        Self {
+            rally: Rally::Stored,
+            begins: Some("2026-05-23T03:16:40.000Z".parse().unwrap()),
+            line_timeout: Duration::from_secs(3),
+            retry,
+            ..Self::default()
+        }
     }
+
+    /// The settings, with LINE at this address.
+    pub(super) fn settings(&self, line_url: &str) -> Settings {
+        let mut main = json!({
+            "login_channel_ids": ["1000000001", MINI_APP],
+            "access_token": access_token("main"),
+            "channel_secrets": self.webhook_secrets,
+        });
+        if let Some(secret) = self.login_secret {
+            main["login_channel_secret"] = json!(secret);
+        }
+        let other = json!({
+            "login_channel_ids": ["1000000002"],
+            "access_token": access_token("other"),
+            "channel_secrets": ["another-secret"],
+        });
+        let environment = [
+            ("STAMP_RALLY__LINE__API_BASE_URL", line_url.to_owned()),
+            ("STAMP_RALLY__LINE__CHANNELS", json!({ "main": main, "other": other }).to_string()),
+            ("STAMP_RALLY__ADMIN__TOKENS", admin_tokens().to_string()),
+            ("STAMP_RALLY__HTTP__ALLOWED_ORIGINS", json!([PAGE]).to_string()),
+        ];
+        let environment = environment.map(|(key, value)| (OsString::from(key), OsString::from(value)));
+        let mut settings = Settings::load(None, environment).unwrap();
+        settings.line.verification = self.verification;
+        settings.line.timeout = self.line_timeout;
+        settings.delivery.pushes_per_second = 100_000;
+        settings
+    }
+}
+
+/// The long-lived access token of a channel.
+pub(super) fn access_token(channel: &str) -> String {
+    format!("token-of-{channel}")
+}
+
+fn admin_tokens() -> Value {
+    let token = |name: &str, role: &str, events: &[&str]| {
+        let digest: String = Sha256::digest(name).iter().map(|byte| format!("{byte:02x}")).collect();
+        json!({ "name": name, "role": role, "sha256": digest, "events": events })
+    };
+    json!([
+        token("organiser", "admin", &["*"]),
+        token("operator", "operator", &["*"]),
+        token("viewer", "viewer", &["*"]),
+        token("neighbour", "admin", &["another-rally"]),
+    ])
 }

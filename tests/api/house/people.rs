@@ -1,21 +1,27 @@
-//! Who comes to the house: people with phones, and people with admin tokens.
+//! Who comes to the house: participants with phones, and callers with admin tokens.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::{Answer, CHANNEL, House, RALLY};
+use super::{Answer, CHANNEL, House};
 
-/// Somebody with a phone.
+/// A participant with a phone.
 pub struct Person<'a> {
     pub house: &'a House,
     pub id: String,
     pub token: String,
+    pub(super) event: &'static str,
 }
 
 impl Person<'_> {
     /// The same person with another token.
     pub fn with(&self, token: &str) -> Self {
-        Self { house: self.house, id: self.id.clone(), token: token.to_owned() }
+        Self { house: self.house, id: self.id.clone(), token: token.to_owned(), event: self.event }
+    }
+
+    /// The same person at another event.
+    pub fn at(self, event: &'static str) -> Self {
+        Self { event, ..self }
     }
 
     /// The same person after LIFF was closed and opened again: with a fresh token.
@@ -23,7 +29,7 @@ impl Person<'_> {
         self.with(&self.house.line.id_token_of(&self.id, CHANNEL, self.house.second()).unwrap())
     }
 
-    /// The same person with a token as ordered of the stand-in (its control API tells what can be ordered).
+    /// The same person with a token as ordered of the stand-in (its control API describes what can be ordered).
     pub async fn minted(&self, order: &Value) -> Self {
         let mut order = order.clone();
         if order["iat"].is_null() {
@@ -35,7 +41,7 @@ impl Person<'_> {
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.house.request(method, &format!("/api/events/{RALLY}{path}")).bearer_auth(&self.token)
+        self.house.request(method, &format!("/api/events/{}{path}", self.event)).bearer_auth(&self.token)
     }
 
     pub async fn register(&self) -> Answer {
@@ -64,16 +70,16 @@ impl Person<'_> {
         messages.iter().map(|shown| shown["message"]["altText"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Blocks the account, or follows it again; LINE tells us by webhook.
+    /// Blocks the account, or follows it again; LINE reports it by webhook.
     pub async fn becomes(&self, relation: &str) {
         let path = format!("/users/{}/relation", self.id);
         let body = json!({"channel": CHANNEL, "relation": relation, "webhook": true});
-        let told = self.house.control(Method::PUT, &path, &body).await;
-        assert_eq!(told.body["deliveries"][0]["status"], 200, "{told:?}");
+        let reported = self.house.control(Method::PUT, &path, &body).await;
+        assert_eq!(reported.body["deliveries"][0]["status"], 200, "{reported:?}");
     }
 }
 
-/// Somebody with an admin token.
+/// A caller with an admin token.
 pub struct Organiser<'a> {
     pub(super) house: &'a House,
     pub(super) token: String,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use self::runtime::{Answer, RuntimeApi};
-use super::house::{CHANNEL, House};
+use super::house::{CHANNEL, House, SECRET};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -68,7 +68,7 @@ fn command() -> Command {
 
 fn environment(house: &House, runtime_api: &str) -> Vec<(&'static str, String)> {
     let channel = json!({
-        "login_channel_ids": ["1000000001"], "messaging_channel_id": "2000000001", "channel_secrets": [House::CHANNEL_SECRET]
+        "login_channel_ids": ["1000000001"], "messaging_channel_id": "2000000001", "channel_secrets": [SECRET]
     });
     vec![
         ("AWS_LAMBDA_RUNTIME_API", runtime_api.to_owned()),
@@ -150,7 +150,7 @@ async fn a_lambda_brings_a_batch_to_line_and_says_that_nothing_is_left() {
     assert_eq!((hanako.phone().len(), taro.phone().len()), (3, 1));
 
     let log = function.log();
-    for secret in [House::CHANNEL_SECRET, &hanako.id, "スタンプ"] {
+    for secret in [SECRET, &hanako.id, "スタンプ"] {
         assert!(!log.contains(secret), "{log}");
     }
     house.close().await;

@@ -1,5 +1,5 @@
 //! A stand-in of the Lambda runtime API (AWS Lambda developer guide: "Using the Lambda runtime API for custom
-//! runtimes"): hands invocations to whoever asks for the next one, and takes answers.
+//! runtimes"): hands an invocation to each request for the next one, and takes answers.
 
 use std::{
     convert::Infallible,
@@ -82,7 +82,7 @@ async fn answer(desk: Arc<Desk>, request: Request<Incoming>) -> Result<Response<
     let path = request.uri().path().strip_prefix(RUNTIME).unwrap().to_owned();
     if request.method() == Method::GET {
         assert_eq!(path, "invocation/next");
-        // Whoever has hung up gets none.
+        // A caller that has hung up gets none.
         let Some(invocation) = desk.invocations.lock().await.recv().await else { return Ok(accepted()) };
         return Ok(Response::builder()
             .header("lambda-runtime-aws-request-id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd")

@@ -73,7 +73,7 @@ async fn a_token_opens_its_own_events_and_no_others() {
     neighbour.put_event("another-rally", &event()).await.is(201);
     neighbour.put_event("third-rally", &event()).await.refuses(403, "forbidden");
     neighbour.get("/another-rally/users").await.is(200);
-    // Whether somebody else's event exists is none of their business.
+    // Whether another organiser's event exists is not for them to know.
     neighbour.get("/no-such-rally").await.refuses(403, "forbidden");
     for number in 0..4 {
         organiser.put_event(&format!("rally-{number}"), &event()).await.is(201);

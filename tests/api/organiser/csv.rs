@@ -7,7 +7,7 @@ use reqwest::{Method, Response};
 use serde_json::json;
 use stamp_rally::domain::{fact::User, time::Timestamp};
 
-use super::{at, rally, somebody};
+use super::{at, rally, user};
 use crate::{
     house::{House, RALLY},
     proxy::{Calls, Fault, Often},
@@ -61,7 +61,7 @@ fn item(user: &User) -> HashMap<String, AttributeValue> {
 fn crowd(people: u32) -> Vec<User> {
     let begin = at("2026-05-23T01:00:00.000Z");
     let request = |n: u32| format!("request-{n}").parse().unwrap();
-    let person = |n| User::registers(rally(), somebody(n), request(n), begin.plus_millis(i64::from(n / 2)));
+    let person = |n| User::registers(rally(), user(n), request(n), begin.plus_millis(i64::from(n / 2)));
     (0..people).map(person).collect()
 }
 
@@ -100,7 +100,7 @@ async fn the_file_of_a_spread_out_event_is_in_order_too() {
     let ids = |text: &str| text.lines().skip(1).map(|line| super::number(&line[..33])).collect::<Vec<_>>();
     assert_eq!(ids(&house.file_text("").await), (0..40).collect::<Vec<_>>());
     assert_eq!(ids(&house.file_text("?order=desc").await), (0..40).rev().collect::<Vec<_>>());
-    assert_eq!(ids(&house.file_text("?from=2026-06-01").await), [] as [u32; 0], "a header and nobody");
+    assert_eq!(ids(&house.file_text("?from=2026-06-01").await), [] as [u32; 0], "a header and no row");
 }
 
 #[tokio::test]

@@ -111,12 +111,12 @@ async fn what_a_list_can_not_mean_is_refused() {
         organiser.get(&format!("/{RALLY}/users?{query}")).await.refuses(400, "invalid_request");
     }
     // Whatever else isn't there either.
-    let nobody = format!("/users/{}", super::somebody(1));
+    let absent = format!("/users/{}", super::user(1));
     for path in [
         "",
         "/users",
         "/users.csv",
-        &nobody,
+        &absent,
         "/stamps",
         "/stamps/999",
         "/stamps/999/holders",
@@ -140,7 +140,7 @@ async fn a_page_has_100_rows_unless_it_says_otherwise_and_1000_at_most() {
     assert_eq!(pages.concat(), (0..1003).rev().collect::<Vec<_>>());
 }
 
-/// Everybody who was there when the first page was read is listed once, in order; who comes meanwhile is listed
+/// All who were there when the first page was read is listed once, in order; who comes meanwhile is listed
 /// where they belong, or not at all if that place was read already.
 #[tokio::test]
 async fn a_list_continues_exactly_after_its_last_row_while_participants_register() {

@@ -22,7 +22,7 @@ use stamp_rally::domain::{
 use super::house::{Answer, House, Organiser, RALLY};
 
 /// Participants by number.
-fn somebody(number: u32) -> LineUserId {
+fn user(number: u32) -> LineUserId {
     format!("U{number:032x}").parse().unwrap()
 }
 
@@ -43,7 +43,7 @@ impl House {
     }
 
     async fn registers(&self, number: u32, at: Timestamp, shards: IndexShards) {
-        let user = User::registers(rally(), somebody(number), RequestId::made(), at);
+        let user = User::registers(rally(), user(number), RequestId::made(), at);
         self.store.register(&user, shards).await.unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 
-use super::{event, rally, somebody};
+use super::{event, rally, user};
 use crate::house::{Answer, House, RALLY, flex};
 
 #[tokio::test]
@@ -303,5 +303,5 @@ async fn a_message_that_line_would_refuse_is_not_stored() {
     let stamp = organiser.get(&format!("/{RALLY}/stamps/001")).await.is(200);
     assert_eq!(stamp.body["flexMessageContent"]["altText"], "{{stamp.name}} {{card.acquired}}/{{card.total}}");
     house.registered([(1, stamp_rally::domain::time::Timestamp::EPOCH)]).await;
-    assert_eq!(organiser.people("").await, [1], "and the rally goes on ({})", somebody(1));
+    assert_eq!(organiser.people("").await, [1], "and the rally continues ({})", user(1));
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Participant, Process, eventually, skeleton::Skeleton};
 
 #[tokio::test]
-async fn killed_right_after_the_answer_the_stamp_is_kept_and_told_once() {
+async fn killed_right_after_the_answer_the_stamp_is_kept_and_its_notice_sent_once() {
     let folder = tempfile::tempdir().unwrap();
     let here = Skeleton::start(folder.path()).await;
     let hanako = Participant::new(&here.line, "花子").await;
@@ -46,7 +46,7 @@ async fn killed_between_push_and_mark_the_message_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn killed_while_idle_it_goes_on_as_if_nothing_had_been() {
+async fn killed_while_idle_it_continues_as_if_nothing_had_been() {
     let folder = tempfile::tempdir().unwrap();
     let here = Skeleton::start(folder.path()).await;
     let hanako = Participant::new(&here.line, "花子").await;

@@ -81,7 +81,7 @@ impl Process {
         assert!(kill.unwrap().success());
     }
 
-    /// Waits until it ends: how, and everything on stderr that nobody waited for.
+    /// Waits until it ends: how, and everything on stderr that wasn't waited for.
     pub async fn ends(mut self) -> (ExitStatus, String) {
         let rest = async {
             let mut rest = Vec::new();
@@ -125,7 +125,7 @@ impl Drop for Process {
 fn lines_of(pipe: impl Read + Send + 'static) -> UnboundedReceiver<String> {
     let (tell, told) = mpsc::unbounded_channel();
     thread::spawn(move || {
-        // Nobody may be listening any more; it is read all the same.
+        // The reader may be gone; it is read all the same.
         BufReader::new(pipe).lines().map_while(Result::ok).for_each(|line| drop(tell.send(line)));
     });
     told
@@ -145,7 +145,7 @@ async fn next_with(lines: &mut UnboundedReceiver<String>, words: &str, said: &mu
     tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("no line with {words:?}"))
 }
 
-/// A stand-in of LINE by its control API, whoever runs it.
+/// A stand-in of LINE by its control API, in any process.
 pub struct Line {
     pub url: String,
     client: reqwest::Client,
@@ -162,7 +162,7 @@ impl Line {
         answer
     }
 
-    /// Somebody new, a friend of the account: their id.
+    /// A new user, a friend of the account: their id.
     pub async fn person(&self, name: &str) -> String {
         let made = self.control(Method::POST, "/users", &json!({"name": name})).await;
         made.body["userId"].as_str().unwrap().to_owned()
@@ -217,7 +217,7 @@ impl Participant {
         Self::known(line, &id).await
     }
 
-    /// Somebody whom the stand-in knows already, with a fresh token.
+    /// A participant whom the stand-in knows already, with a fresh token.
     pub async fn known(line: &Line, id: &str) -> Self {
         Self { id: id.to_owned(), token: line.id_token(id).await, client: client() }
     }

@@ -50,7 +50,7 @@ async fn a_port_in_use_is_named_with_the_setting_that_chooses_another() {
 }
 
 #[tokio::test]
-async fn a_configuration_that_can_not_be_used_is_told_by_key_and_place() {
+async fn a_configuration_that_can_not_be_used_is_reported_by_key_and_place() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rally.toml");
     let file = file.to_str().unwrap();

@@ -41,7 +41,7 @@ async fn server_and_consumer_in_two_processes_serve_a_rally_together() {
     let api = address(&mut server).await;
     let hanako = Participant::new(&site.line, "花子").await;
     hanako.acquire(&api, "001").await.is(201);
-    assert_eq!(site.line.accepted().await, 0, "nobody consumes yet");
+    assert_eq!(site.line.accepted().await, 0, "nothing consumes yet");
 
     let mut consumer = site.start(&["consume"]);
     consumer.logs("consuming").await;
@@ -147,7 +147,7 @@ async fn a_store_out_of_reach_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_consumer_tells_operators_how_it_is() {
+async fn a_consumer_answers_operators_how_it_is() {
     let engine = engine();
     let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
     let mut site = Site::at(&proxy.endpoint_url());
@@ -189,7 +189,7 @@ async fn a_consumer_tells_operators_how_it_is() {
 }
 
 #[tokio::test]
-async fn a_line_that_does_not_tell_the_quota_holds_up_nobody_who_stops() {
+async fn a_line_that_does_not_answer_the_quota_delays_no_stop() {
     let engine = engine();
     let mut site = Site::at(&engine.endpoint_url());
     site.set_up();
@@ -283,7 +283,7 @@ async fn an_endpoint_for_the_table_alone_or_its_stream_alone_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_production_start_lacks_is_told_in_one_line() {
+async fn what_a_production_start_lacks_is_reported_in_one_line() {
     let engine = engine();
     let mut site = Site::at(&engine.endpoint_url());
     site.set_up();

@@ -1,6 +1,6 @@
 //! Where a server runs in production: a DynamoDB and a LINE that are somewhere else, and an environment that names them.
 
-use std::{net::TcpListener, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
 use stamp_rally::dev::{
     engine::{Engine, Storage},
@@ -9,7 +9,7 @@ use stamp_rally::dev::{
 use tempfile::TempDir;
 
 use super::{Line, Process};
-use crate::house::RALLY;
+use crate::house::{RALLY, free_port};
 
 /// A DynamoDB, a LINE, and an environment that names them.
 pub struct Site {
@@ -30,7 +30,7 @@ impl Site {
             ("AWS_REGION", "ap-northeast-1"),
             ("AWS_ACCESS_KEY_ID", "local"),
             ("AWS_SECRET_ACCESS_KEY", "local"),
-            // Whoever looks for a region or credentials elsewhere finds nobody, at once.
+            // A look for a region or credentials elsewhere finds none, at once.
             ("AWS_EC2_METADATA_DISABLED", "true"),
             ("STAMP_RALLY__HTTP__BIND", "127.0.0.1:0"),
             ("STAMP_RALLY__LINE__API_BASE_URL", &line.url),
@@ -68,10 +68,6 @@ impl Site {
         let (templates, event) = (here("flex_templates"), here(&format!("config/events/{RALLY}.toml")));
         self.run(&["event", "apply", "--templates", &templates, &event]);
     }
-}
-
-fn free_port() -> TcpListener {
-    TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
 pub fn engine() -> Engine {

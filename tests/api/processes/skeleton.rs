@@ -95,7 +95,7 @@ async fn the_three_printed_commands_do_what_they_say() {
     here.process.stops().await;
 }
 
-/// As in a clone where somebody has given the demo a stamp more, with a template of its own.
+/// As in a clone where the demo was given a stamp more, with a template of its own.
 #[tokio::test]
 async fn the_demo_is_that_of_the_folder_it_is_started_in_and_is_read_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,8 +150,8 @@ async fn the_demo_has_an_organiser_pages_for_machines_and_a_webhook() {
 #[tokio::test]
 async fn the_machines_aws_settings_are_nothing_to_it() {
     let folder = tempfile::tempdir().unwrap();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let elsewhere = format!("http://{}", nobody.local_addr().unwrap());
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let elsewhere = format!("http://{}", unused.local_addr().unwrap());
     let machine = [
         ("AWS_ENDPOINT_URL", elsewhere.clone()),
         ("AWS_ENDPOINT_URL_DYNAMODB", elsewhere),
@@ -165,6 +165,6 @@ async fn the_machines_aws_settings_are_nothing_to_it() {
     let hanako = Participant::known(&here.line, HANAKO).await;
     hanako.acquire(&here.api, "001").await.is(201);
     hanako.is_told_of(&here.api, &["001"]).await;
-    nobody.set_nonblocking(true).unwrap();
-    assert!(nobody.accept().is_err(), "nobody knocked there");
+    unused.set_nonblocking(true).unwrap();
+    assert!(unused.accept().is_err(), "no request came there");
 }

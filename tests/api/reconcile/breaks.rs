@@ -1,4 +1,4 @@
-//! Somebody breaks off between push and mark, and a day later it has to be told what was tried.
+//! A process breaks off between push and mark, and a day later it has to be decided what may have been sent.
 
 use super::*;
 
@@ -32,13 +32,13 @@ async fn what_a_worker_may_have_pushed_before_it_died_is_unknown() {
 
     assert_eq!(counts(&reconcile(&house).await), (1, 1));
     assert_eq!((state(&hanako, stamp("001")).await, hanako.phone().len()), ("unknown", 1), "a person decides");
-    assert_eq!((state(&taro, stamp("001")).await, taro.phone().len()), ("sent", 1), "nobody can have tried it");
+    assert_eq!((state(&taro, stamp("001")).await, taro.phone().len()), ("sent", 1), "it can't have been attempted");
     let unknown = house.organiser().get(&format!("/{RALLY}/deliveries?state=unknown")).await.is(200);
     assert_eq!(unknown.body["deliveries"][0]["lineUserId"], hanako.id.as_str());
 }
 
 #[tokio::test]
-async fn the_doubt_outlives_a_worker_that_came_when_the_stream_had_forgotten() {
+async fn a_maybe_sent_notice_outlives_a_worker_that_came_when_the_stream_had_forgotten() {
     let house = House::open("doubt outlives").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
@@ -141,7 +141,7 @@ async fn a_run_that_is_stopped_finishes_what_it_began_and_the_next_one_does_the_
 }
 
 #[tokio::test]
-async fn a_store_that_can_not_answer_ends_a_run_and_the_next_one_goes_on() {
+async fn a_store_that_can_not_answer_ends_a_run_and_the_next_one_continues() {
     let house = House::open("store is ill").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);

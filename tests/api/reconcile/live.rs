@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn beside_a_live_worker_everybody_gets_every_message_once_and_in_order() {
+async fn beside_a_live_worker_each_participant_gets_every_message_once_and_in_order() {
     let house = House::open("beside a worker").await;
     let old: Vec<Person> = (0..12).map(|n| house.person(&format!("{n}人目"))).collect();
     for person in &old {
@@ -32,7 +32,7 @@ async fn beside_a_live_worker_everybody_gets_every_message_once_and_in_order() {
     };
     let (done, ()) = tokio::join!(rest, worker.run(stop.clone()));
 
-    // The messages of full cards follow from the stream too: whoever comes first sends them.
+    // The messages of full cards follow from the stream too: the first to come sends them.
     assert!((24..=36).contains(&counts(&done).0), "{done:?}");
     for person in &old {
         assert_eq!(person.phone(), ["第1スタンプ 1/2", "第2スタンプ 2/2", COMPLETE]);
@@ -50,7 +50,7 @@ async fn a_full_cards_message_waits_for_a_forgotten_stamp_that_is_just_being_sen
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
     house.pass_a_day().await;
-    let hanako = Person { token: house.line.id_token(&hanako.id, "main").unwrap(), ..hanako };
+    let hanako = hanako.with(&house.line.id_token(&hanako.id, "main").unwrap());
     hanako.acquire("002").await.is(201);
     let mut worker = house.worker_at(settings());
     let run = async {

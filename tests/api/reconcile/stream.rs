@@ -19,7 +19,7 @@ fn until(at: Timestamp, hours: i64, minutes: i64) -> Timestamp {
     at.plus_millis((hours * 60 + minutes) * 60_000)
 }
 
-async fn in_doubt(house: &House) -> Vec<HandedOut> {
+async fn maybe_sent(house: &House) -> Vec<HandedOut> {
     house.store.handed_out("delivery").await.unwrap()
 }
 
@@ -116,7 +116,7 @@ async fn a_stamp_taken_ahead_of_the_stream_is_not_sent_again_when_line_has_forgo
 }
 
 #[tokio::test]
-async fn an_attempt_ahead_of_the_stream_that_line_refused_leaves_no_doubt() {
+async fn an_attempt_ahead_of_the_stream_that_line_refused_is_not_maybe_sent() {
     let house = House::open("ahead and held").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
@@ -174,7 +174,7 @@ async fn beside_a_live_worker_a_function_of_the_same_stream_is_not_believed() {
 }
 
 #[tokio::test]
-async fn what_a_function_noted_of_one_event_doubts_no_other_and_goes_when_all_of_its_event_is_decided() {
+async fn what_a_function_noted_of_one_event_concerns_no_other_and_goes_when_all_of_its_event_is_decided() {
     let house = House::open("a note of another event").await;
     let hanako = house.hanako();
     hanako.acquire("001").await.is(201);
@@ -200,14 +200,14 @@ async fn what_a_function_noted_of_one_event_doubts_no_other_and_goes_when_all_of
     let only: EventId = RALLY.parse().unwrap();
     let (one, stop) = (delivery(&house), CancellationToken::new());
     let done = one.reconcile(Some(&only), Mode::ForReal, &|_, _| {}, &stop).await.unwrap();
-    assert_eq!((counts(&done), in_doubt(&house).await.len()), ((1, 0), 1), "never tried, in spite of the note");
+    assert_eq!((counts(&done), maybe_sent(&house).await.len()), ((1, 0), 1), "never tried, in spite of the note");
     assert_eq!(hanako.phone().len(), 1);
     reconcile(&house).await;
-    assert_eq!(in_doubt(&house).await, [], "nothing of that event waits for a decision");
+    assert_eq!(maybe_sent(&house).await, [], "nothing of that event waits for a decision");
 }
 
 #[tokio::test]
-async fn what_a_function_noted_of_one_participant_doubts_no_other() {
+async fn what_a_function_noted_of_one_participant_concerns_no_other() {
     let house = House::open("a note of another participant").await;
     let (hanako, taro) = (house.hanako(), house.person("太郎"));
     for person in [&hanako, &taro] {

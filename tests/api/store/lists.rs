@@ -15,7 +15,7 @@ use stamp_rally::{
     },
 };
 
-use super::{Desk, at, claim, evening, item, rally, registration, somebody, text};
+use super::{Desk, at, claim, evening, item, rally, registration, text, user_id};
 
 fn wanted(direction: Direction, limit: usize, after: Option<Position>) -> Wanted {
     Wanted { direction, limit, after }
@@ -23,7 +23,7 @@ fn wanted(direction: Direction, limit: usize, after: Option<Position>) -> Wanted
 
 impl Desk {
     async fn registers(&self, event: &Event, number: u32, now: Timestamp) {
-        let user = registration(&somebody(number), "r", now);
+        let user = registration(&user_id(number), "r", now);
         self.store.register(&user, event.index_shards).await.unwrap();
     }
 
@@ -67,7 +67,7 @@ async fn participants_come_in_pages_by_registration_time_from_either_end() {
 }
 
 #[tokio::test]
-async fn a_list_goes_on_exactly_after_the_last_row_while_people_register() {
+async fn a_list_continues_exactly_after_the_last_row_while_participants_register() {
     let desk = Desk::open("while registering").await;
     let event = rally(1);
     for number in [10, 20, 30] {
@@ -86,7 +86,7 @@ async fn a_list_goes_on_exactly_after_the_last_row_while_people_register() {
 }
 
 #[tokio::test]
-async fn a_list_goes_on_where_its_last_row_was_also_after_that_person_was_erased() {
+async fn a_list_continues_where_its_last_row_was_also_after_that_participant_was_erased() {
     let desk = Desk::open("erased").await;
     let event = rally(1);
     for number in 1..=3 {
@@ -94,7 +94,7 @@ async fn a_list_goes_on_where_its_last_row_was_also_after_that_person_was_erased
     }
     let (_, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 1, None)).await;
     let delete = desk.clients.table.delete_item().table_name("line-event");
-    let pk = format!("EVENT#rally#USER#{}", somebody(1));
+    let pk = format!("EVENT#rally#USER#{}", user_id(1));
     delete.key("PK", text(&pk)).key("SK", text("PROFILE")).send().await.unwrap();
     let (rest, next) = desk.page(&event, Span::default(), &wanted(Direction::Asc, 2, next)).await;
     assert_eq!((rest, next), (vec![2, 3], None));
@@ -162,7 +162,7 @@ async fn many_shards_are_one_list_and_each_is_asked_once_a_page() {
 
 /// A server that had not heard of the change yet registered them.
 #[tokio::test]
-async fn whoever_registered_under_the_index_shards_of_before_is_listed_with_the_others() {
+async fn a_participant_registered_under_the_index_shards_of_before_is_listed_with_the_others() {
     let desk = Desk::open("former shards").await;
     let before = rally(1);
     let change = EventChange { index_shards: Some(rally(4).index_shards), ..EventChange::default() };
@@ -170,7 +170,7 @@ async fn whoever_registered_under_the_index_shards_of_before_is_listed_with_the_
     for number in 0..10 {
         let seen_by_its_server = if number % 3 == 0 { &before } else { &now };
         desk.registers(seen_by_its_server, number, evening(i64::from(number))).await;
-        let stamp = claim(&somebody(number), "001", "r", evening(i64::from(number)));
+        let stamp = claim(&user_id(number), "001", "r", evening(i64::from(number)));
         desk.store.acquire(&stamp, seen_by_its_server.index_shards).await.unwrap();
     }
     desk.store.put_event(&now, Expected::Absent).await.unwrap();
@@ -188,7 +188,7 @@ async fn the_long_list_is_all_pages_in_one() {
     for shards in [1, 4] {
         let event = Event { event_id: format!("rally-{shards}").parse().unwrap(), ..rally(shards) };
         for number in 0..40 {
-            let user = registration(&somebody(number), "r", evening(i64::from(number)));
+            let user = registration(&user_id(number), "r", evening(i64::from(number)));
             let user = User { event_id: event.event_id.clone(), ..user };
             desk.store.register(&user, event.index_shards).await.unwrap();
         }
@@ -202,7 +202,7 @@ async fn the_long_list_is_all_pages_in_one() {
 }
 
 #[tokio::test]
-async fn a_long_list_that_met_a_failure_goes_on_without_a_gap() {
+async fn a_long_list_that_met_a_failure_continues_without_a_gap() {
     use super::super::proxy::{Fault, Often};
     let desk = Desk::open("long list failure").await;
     let event = rally(4);
@@ -227,7 +227,7 @@ async fn a_registration_that_cannot_be_read_is_passed_over_and_counted() {
     for number in 0..5 {
         desk.registers(&event, number, evening(i64::from(number))).await;
     }
-    let pk = |number| format!("EVENT#rally#USER#{}", somebody(number));
+    let pk = |number| format!("EVENT#rally#USER#{}", user_id(number));
     desk.spoil(&pk(1), "PROFILE", "createdAt", Some(AttributeValue::Bool(true))).await;
     desk.spoil(&pk(3), "PROFILE", "createdAt", Some(text("2026-05-23T10:00:00Z"))).await;
     let numbers = |users: &[User]| users.iter().map(|user| number(user.line_user_id.as_str())).collect::<Vec<_>>();
@@ -245,23 +245,23 @@ async fn a_registration_that_cannot_be_read_is_passed_over_and_counted() {
 }
 
 #[tokio::test]
-async fn items_of_others_in_an_index_are_passed_over_and_hide_nobody() {
+async fn items_of_others_in_an_index_are_passed_over_and_hide_no_participant() {
     let desk = Desk::open("foreign rows").await;
     let event = rally(1);
     for number in 0..3 {
         desk.registers(&event, number, evening(i64::from(number))).await;
     }
     // A foreign item with the very sort key of the second one, and the registration for another event.
-    let second = format!("{}#{}", evening(1), somebody(1));
+    let second = format!("{}#{}", evening(1), user_id(1));
     for (pk, entity_type) in [("A#1", "NOTE"), ("Z#9", "NOTE"), ("B#2", "USER")] {
         let mut foreign = item(pk, "X", entity_type);
         foreign.insert("GSI1PK".to_owned(), text("EVENT#rally#USERS"));
         foreign.insert("GSI1SK".to_owned(), text(&second));
         desk.put(foreign).await;
     }
-    let stranger = User { event_id: "autumn".parse().unwrap(), ..registration(&somebody(7), "r-7", evening(1)) };
+    let stranger = User { event_id: "autumn".parse().unwrap(), ..registration(&user_id(7), "r-7", evening(1)) };
     desk.store.register(&stranger, IndexShards::ONE).await.unwrap();
-    let pk = format!("EVENT#autumn#USER#{}", somebody(7));
+    let pk = format!("EVENT#autumn#USER#{}", user_id(7));
     desk.spoil(&pk, "PROFILE", "GSI1PK", Some(text("EVENT#rally#USERS"))).await;
 
     let (mut seen, mut unreadable, mut after) = (Vec::new(), 0, None);
@@ -295,15 +295,10 @@ async fn a_holder_whose_item_names_another_stamp_is_passed_over() {
     let desk = Desk::open("bad holder").await;
     let event = rally(1);
     for number in 0..2 {
-        desk.store.acquire(&claim(&somebody(number), "001", "r", evening(0)), event.index_shards).await.unwrap();
+        desk.store.acquire(&claim(&user_id(number), "001", "r", evening(0)), event.index_shards).await.unwrap();
     }
-    desk.spoil(
-        &format!("EVENT#rally#USER#{}", somebody(1)),
-        "STAMP#001",
-        "GSI2PK",
-        Some(text("EVENT#rally#STAMP#002")),
-    )
-    .await;
+    desk.spoil(&format!("EVENT#rally#USER#{}", user_id(1)), "STAMP#001", "GSI2PK", Some(text("EVENT#rally#STAMP#002")))
+        .await;
     let of = async |stamp: &str| {
         let stamp_id = stamp.parse().unwrap();
         let page = desk.store.holders(&event, &stamp_id, &wanted(Direction::Asc, 9, None)).await.unwrap();
@@ -317,9 +312,9 @@ async fn holders_of_a_stamp_come_by_time() {
     let desk = Desk::open("holders").await;
     let event = rally(4);
     for number in [3, 1, 2] {
-        let stamp = claim(&somebody(number), "001", "r", evening(i64::from(number)));
+        let stamp = claim(&user_id(number), "001", "r", evening(i64::from(number)));
         desk.store.acquire(&stamp, event.index_shards).await.unwrap();
-        let other = claim(&somebody(number), "002", "r", evening(0));
+        let other = claim(&user_id(number), "002", "r", evening(0));
         desk.store.acquire(&other, event.index_shards).await.unwrap();
     }
     desk.wire();
@@ -348,10 +343,10 @@ async fn events_come_by_start() {
 }
 
 #[tokio::test]
-async fn parked_notices_come_by_the_time_they_got_there_and_one_that_cannot_be_read_holds_up_nobody() {
+async fn parked_notices_come_by_the_time_they_got_there_and_one_that_cannot_be_read_delays_no_other() {
     let desk = Desk::open("parked").await;
     for number in [1, 2, 3] {
-        let stamp = claim(&somebody(number), "001", "r", evening(0));
+        let stamp = claim(&user_id(number), "001", "r", evening(0));
         desk.store.acquire(&stamp, rally(1).index_shards).await.unwrap();
         let notice = NoticeId {
             event_id: stamp.event_id,
@@ -362,7 +357,7 @@ async fn parked_notices_come_by_the_time_they_got_there_and_one_that_cannot_be_r
         let parked = Parked { state: ParkedState::Held, since, reason: None, tried_at: None, error: None };
         desk.store.park(&notice, None, &parked).await.unwrap();
     }
-    desk.spoil(&format!("EVENT#rally#USER#{}", somebody(2)), "STAMP#001", "acquiredAt", None).await;
+    desk.spoil(&format!("EVENT#rally#USER#{}", user_id(2)), "STAMP#001", "acquiredAt", None).await;
     desk.wire();
     let rally = "rally".parse().unwrap();
     let page = desk.store.parked(&rally, ParkedState::Held, &wanted(Direction::Asc, 9, None)).await.unwrap();

@@ -6,11 +6,11 @@ mod notices;
 mod participants;
 mod settings;
 
-use std::{borrow::Cow, collections::HashMap, net::TcpListener, time::Duration};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use stamp_rally::{
-    dev::engine::{Engine, Storage},
+    dev::engine::Engine,
     domain::{
         event::{Event, EventChange, IndexShards},
         fact::{User, UserStamp},
@@ -20,14 +20,13 @@ use stamp_rally::{
         stamp::{StampMaster, StampMasterChange, StampOrder},
         time::Timestamp,
     },
-    store::{
-        Store,
-        client::{Clients, Pace},
-        table::create,
-    },
+    store::{Store, client::Clients},
 };
 
-use super::proxy::Proxy;
+use super::{
+    house::{Dynamo, hurried, store_of},
+    proxy::Proxy,
+};
 
 /// A store with empty tables, and the wire to it.
 struct Desk {
@@ -40,14 +39,8 @@ struct Desk {
 impl Desk {
     /// Every story has a name of its own: with it comes a budget of repetitions of its own.
     async fn open(story: &'static str) -> Self {
-        let engine = Engine::start(TcpListener::bind("127.0.0.1:0").unwrap(), Storage::Memory).unwrap();
-        let proxy = Proxy::start(&engine.endpoint_url()).unwrap();
-        let pace = Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() };
-        let clients = Clients::at(&proxy.endpoint_url(), &pace);
-        let names = crate::house::defaults().store;
-        create(&clients.table, &names).await.unwrap();
-        proxy.forget_counts();
-        Self { store: Store::new(clients.table.clone(), names), clients, proxy, _engine: engine }
+        let Dynamo { wire: proxy, clients, engine } = Dynamo::with_tables(&hurried(story)).await;
+        Self { store: store_of(&clients), clients, proxy, _engine: engine }
     }
 
     /// What went over the wire since the last time: `2 × PutItem line-event`.
@@ -96,11 +89,11 @@ fn evening(minutes: i64) -> Timestamp {
 }
 
 fn hanako() -> LineUserId {
-    somebody(0xa)
+    user_id(0xa)
 }
 
 /// Participants by number.
-fn somebody(number: u32) -> LineUserId {
+fn user_id(number: u32) -> LineUserId {
     format!("U{number:032x}").parse().unwrap()
 }
 

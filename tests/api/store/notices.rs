@@ -79,7 +79,7 @@ async fn a_mark_mends_what_was_spoilt_while_the_message_was_pushed_and_is_writte
 }
 
 #[tokio::test]
-async fn a_mark_makes_no_item_of_somebody_who_was_erased() {
+async fn a_mark_makes_no_item_of_a_participant_who_was_erased() {
     let desk = Desk::open("erased").await;
     let marks = [
         desk.store.mark_sent(&notice(), evening(1), None).await,
@@ -118,7 +118,7 @@ async fn a_parked_notice_is_listed_with_all_that_is_known_of_it_and_leaves_when_
 }
 
 #[tokio::test]
-async fn an_attempt_that_was_noted_is_taken_back_by_whoever_noted_it_alone() {
+async fn an_attempt_that_was_noted_is_taken_back_by_its_own_process_alone() {
     let desk = Desk::with_a_stamp("attempts").await;
     desk.store.park(&notice(), None, &parked(ParkedState::Held, 1)).await.unwrap();
     let tried_at = async || {

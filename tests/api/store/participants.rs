@@ -32,7 +32,7 @@ async fn who_registers_again_gets_the_first_time_back_from_the_failed_condition_
 }
 
 #[tokio::test]
-async fn of_two_claims_at_once_one_is_now_and_one_is_before_and_both_tell_the_same() {
+async fn of_two_claims_at_once_one_is_now_and_one_is_before_and_both_answer_the_same() {
     let desk = Desk::open("two at once").await;
     let [one, other] = ["r-1", "r-2"].map(|request| claim(&hanako(), "001", request, evening(0)));
     let (one, other) = tokio::join!(desk.store.acquire(&one, ONE), desk.store.acquire(&other, ONE));
@@ -65,7 +65,7 @@ async fn our_own_write_whose_answer_got_lost_is_a_success() {
 }
 
 #[tokio::test]
-async fn somebody_elses_lost_answer_is_held_already() {
+async fn a_lost_answer_of_another_request_is_acquired_already() {
     let desk = Desk::open("others lost answer").await;
     let first = claim(&hanako(), "001", "r-1", evening(0));
     desk.store.acquire(&first, ONE).await.unwrap();
@@ -84,7 +84,7 @@ async fn a_request_that_is_repeated_later_is_answered_as_the_first_time_with_the
 }
 
 #[tokio::test]
-async fn an_articles_stamp_without_a_request_is_held_already() {
+async fn an_articles_stamp_without_a_request_is_acquired_already() {
     let desk = Desk::open("article").await;
     let by_article =
         stamp_rally::domain::fact::UserStamp { request_id: None, ..claim(&hanako(), "001", "x", evening(0)) };

@@ -237,7 +237,7 @@ async fn a_setting_whose_index_keys_are_missing_or_wrong_is_found_unlisted() {
 }
 
 #[tokio::test]
-async fn somebody_is_registered_also_if_a_process_wrote_them_by_an_older_copy_of_the_event() {
+async fn a_participant_is_registered_also_if_a_process_wrote_them_by_an_older_copy_of_the_event() {
     let desk = Desk::open("anybody").await;
     assert!(!desk.store.has_participants(&rally(4)).await.unwrap());
     desk.store.register(&registration(&hanako(), "r-1", evening(0)), IndexShards::ONE).await.unwrap();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use stamp_rally::{domain::time::TimeSource as _, line::id_token::Verification};
 
-use super::{endpoint, nobody_gets_in};
+use super::{endpoint, no_way_gets_in};
 use crate::house::{Fittings, House, LOGIN_SECRET, MINI_APP};
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn a_token_is_verified_once_and_then_known() {
 }
 
 #[tokio::test]
-async fn while_the_endpoint_is_down_known_tokens_go_on_and_new_ones_wait() {
+async fn while_the_endpoint_is_down_known_tokens_stay_good_and_new_ones_wait() {
     for fault in [
         json!({"endpoint": "verify", "kind": "status", "code": 500}),
         json!({"endpoint": "verify", "kind": "status", "code": 429}),
@@ -89,7 +89,7 @@ async fn what_line_answers_is_checked_again() {
 async fn web_logins_tokens_are_taken_only_where_their_secret_is_configured() {
     let house = House::open("no web login").await;
     let hanako = house.hanako();
-    nobody_gets_in(&hanako.minted(&json!({"alg": "HS256"})).await, "token_invalid", "no secret configured").await;
+    no_way_gets_in(&hanako.minted(&json!({"alg": "HS256"})).await, "token_invalid", "no secret configured").await;
     house.close().await;
 
     for verification in [Verification::Jwks, Verification::Endpoint] {
@@ -104,15 +104,15 @@ async fn web_logins_tokens_are_taken_only_where_their_secret_is_configured() {
             ("unsigned", json!({"alg": "HS256", "signedWith": "nothing"})),
             ("another length", json!({"alg": "HS512", "signedWith": "loginSecret"})),
         ] {
-            nobody_gets_in(&hanako.minted(&order).await, "token_invalid", what).await;
+            no_way_gets_in(&hanako.minted(&order).await, "token_invalid", what).await;
         }
-        nobody_gets_in(&hanako.minted(&json!({"alg": "HS256", "age": 7200})).await, "token_expired", "old").await;
+        no_way_gets_in(&hanako.minted(&json!({"alg": "HS256", "age": 7200})).await, "token_expired", "old").await;
         house.close().await;
     }
 
     let fittings = Fittings { login_secret: Some("another-secret-than-lines"), ..Fittings::default() };
     let house = House::fitted("wrong web login", fittings).await;
     let hanako = house.hanako();
-    nobody_gets_in(&hanako.minted(&json!({"alg": "HS256"})).await, "token_invalid", "another secret").await;
+    no_way_gets_in(&hanako.minted(&json!({"alg": "HS256"})).await, "token_invalid", "another secret").await;
     house.close().await;
 }

@@ -3,10 +3,10 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{endpoint, nobody_gets_in};
+use super::{endpoint, no_way_gets_in};
 use crate::house::{Fittings, House};
 
-/// Tokens that name nobody, whatever they say, as orders to the stand-in that mints them.
+/// Tokens that name no participant, whatever they say, as orders to the stand-in that mints them.
 fn forgeries() -> Vec<(&'static str, Value)> {
     let taro = "U00000000000000000000000000000001";
     let now_s = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
@@ -26,12 +26,12 @@ fn forgeries() -> Vec<(&'static str, Value)> {
         ),
         ("a key by URL", json!({"signedWith": "stranger", "header": {"jku": "https://evil.example/certs"}})),
         ("another algorithm", json!({"alg": "RS256"})),
-        ("an algorithm that nobody knows", json!({"alg": "LINE256"})),
+        ("an unknown algorithm", json!({"alg": "LINE256"})),
         ("no key id", json!({"header": {"kid": null}})),
         ("an unknown key", json!({"kid": "ff"})),
         ("a key id that isn't text", json!({"header": {"kid": 7}})),
         ("a token of another channel that is configured too", json!({"channel": "other"})),
-        ("a token of a channel that nobody configured", json!({"aud": "9999999999"})),
+        ("a token of a channel that is not configured", json!({"aud": "9999999999"})),
         ("several audiences", json!({"aud": ["1000000001", "1000000002"]})),
         ("the right audience in a list", json!({"aud": ["1000000001"]})),
         ("an audience that is a number", json!({"aud": 1_000_000_001})),
@@ -46,8 +46,8 @@ fn forgeries() -> Vec<(&'static str, Value)> {
         ("no end", json!({"claims": {"exp": null}})),
         ("an end that is text", json!({"claims": {"exp": "9999999999"}})),
         ("an end in fractions", json!({"claims": {"exp": 9_999_999_999.5}})),
-        ("nobody", json!({"claims": {"sub": null}})),
-        ("somebody who isn't a user", json!({"sub": "hanako"})),
+        ("no user", json!({"claims": {"sub": null}})),
+        ("a name that isn't a user id", json!({"sub": "hanako"})),
         ("a group", json!({"sub": "C0123456789abcdef0123456789abcdef"})),
         ("a name that would break a key", json!({"sub": "U0123456789abcdef0123456789abcde#"})),
         ("expired, and of another channel", json!({"channel": "other", "age": 7200})),
@@ -69,16 +69,16 @@ async fn every_forgery_is_refused(house: &House) {
             // LINE signs no such token; about one, it says that it has expired.
             who.card().await.is(401);
         } else {
-            nobody_gets_in(&who, "token_invalid", what).await;
+            no_way_gets_in(&who, "token_invalid", what).await;
         }
     }
-    nobody_gets_in(&hanako.minted(&json!({"age": 3631})).await, "token_expired", "an expired token").await;
+    no_way_gets_in(&hanako.minted(&json!({"age": 3631})).await, "token_expired", "an expired token").await;
     hanako.card().await.is(200);
     assert_eq!(house.line.phone(&hanako.id).unwrap().len(), 0);
 }
 
 #[tokio::test]
-async fn a_forged_token_names_nobody() {
+async fn a_forged_token_names_no_participant() {
     let house = House::open("forged tokens").await;
     every_forgery_is_refused(&house).await;
     house.close().await;
@@ -124,7 +124,7 @@ async fn what_is_no_token_at_all_is_refused() {
             &format!("{head}.{}.{signature}", "a".repeat(20_000)),
             &format!("{head}.{body}.{}", "A".repeat(20_000)),
         ] {
-            nobody_gets_in(&hanako.with(token), "token_invalid", &token[..token.len().min(30)]).await;
+            no_way_gets_in(&hanako.with(token), "token_invalid", &token[..token.len().min(30)]).await;
         }
         hanako.register().await.is(201);
         house.close().await;

@@ -67,7 +67,7 @@ async fn a_withdrawn_key_takes_its_tokens_along_within_an_hour() {
 }
 
 #[tokio::test]
-async fn while_the_keys_cant_be_fetched_the_known_ones_go_on_serving() {
+async fn while_the_keys_cant_be_fetched_the_known_ones_stay_good() {
     let house = House::open("keys down").await;
     let hanako = house.hanako();
     hanako.register().await.is(201);
@@ -125,7 +125,7 @@ async fn while_the_keys_cant_be_fetched_a_new_key_is_not_known_to_be_wrong() {
 }
 
 #[tokio::test]
-async fn without_any_key_people_are_asked_to_come_back() {
+async fn without_any_key_participants_are_asked_to_come_back() {
     for fault in [
         json!({"endpoint": "certs", "kind": "status", "code": 503}),
         json!({"endpoint": "certs", "kind": "status", "code": 429}),

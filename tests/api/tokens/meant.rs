@@ -6,13 +6,13 @@ use reqwest::{Method, header::HeaderValue};
 use serde_json::json;
 use stamp_rally::domain::time::TimeSource as _;
 
-use super::{endpoint, nobody_gets_in};
+use super::{endpoint, no_way_gets_in};
 use crate::house::{Answer, Fittings, House, MINI_APP, Person, RALLY};
 
 const OVER_AN_HOUR: Duration = Duration::from_secs(3631);
 
 #[tokio::test]
-async fn without_a_token_nobody_asks() {
+async fn without_a_token_no_request_is_answered() {
     let house = House::open("no token").await;
     let ask = || house.request(Method::GET, &format!("/api/events/{RALLY}/me"));
     let hanako = house.hanako();
@@ -104,7 +104,7 @@ async fn a_token_that_was_good_expires_all_the_same() {
         let hanako = house.hanako();
         hanako.acquire("001").await.is(201);
         house.pass(OVER_AN_HOUR).await;
-        nobody_gets_in(&hanako, "token_expired", "seen an hour ago").await;
+        no_way_gets_in(&hanako, "token_expired", "seen an hour ago").await;
         hanako.again().acquire("001").await.is(200);
         house.close().await;
     }

@@ -1,4 +1,4 @@
-//! Who somebody is: only what a verified ID token says.
+//! Who a caller is: only what a verified ID token says.
 
 mod by_line;
 mod forged;
@@ -15,8 +15,8 @@ fn endpoint() -> Fittings {
     Fittings { verification: Verification::Endpoint, ..Fittings::default() }
 }
 
-/// Every way to claim to be somebody.
-async fn nobody_gets_in(who: &Person<'_>, code: &str, what: &str) {
+/// Every way to claim to be a participant.
+async fn no_way_gets_in(who: &Person<'_>, code: &str, what: &str) {
     for (method, path) in
         [(Method::PUT, "/me"), (Method::GET, "/me"), (Method::GET, "/me/stamps/001"), (Method::POST, "/me/stamps/001")]
     {
@@ -28,7 +28,7 @@ async fn nobody_gets_in(who: &Person<'_>, code: &str, what: &str) {
             if code == "token_missing" { "Bearer" } else { "Bearer error=\"invalid_token\"" }
         );
         assert_eq!(answer.header("access-control-allow-origin"), PAGE, "the page can read it");
-        let told = answer.body.to_string();
-        assert!(who.token.len() < 10 || !told.contains(&who.token), "{what}: a token is never told");
+        let shown = answer.body.to_string();
+        assert!(who.token.len() < 10 || !shown.contains(&who.token), "{what}: a token is never shown");
     }
 }

@@ -9,10 +9,10 @@ use crate::tables::turn_the_stream;
 
 /// A house whose workers look at the table's stream, and read it, often.
 async fn quick(story: &'static str) -> House {
-    let mut house = House::open(story).await;
-    house.settings.lease = Duration::from_millis(200);
-    house.settings.poll_interval = Duration::from_millis(1);
-    house.clock.let_run();
+    let mut house = House::for_delivery(story).await;
+    house.settings.delivery.lease = Duration::from_millis(200);
+    house.settings.delivery.poll_interval = Duration::from_millis(1);
+    house.clock.run();
     house
 }
 
@@ -27,19 +27,19 @@ async fn a_worker_reports_that_the_stream_is_off_and_follows_the_one_that_is_tur
     let metrics = recorder.handle();
     let _here = metrics::set_default_local_recorder(&recorder);
     let house = quick("the_stream_is_off").await;
-    let [hanako, taro, jiro] = ["Hanako", "Taro", "Jiro"].map(|name| house.somebody(name));
+    let [hanako, taro, jiro] = ["Hanako", "Taro", "Jiro"].map(|name| house.person(name));
     let (mut worker, stop) = (house.worker(), CancellationToken::new());
     let watch = worker.watch();
     let becomes = async |state| until("the worker knows", LIMIT, async || (watch.state() == state).then_some(())).await;
     let story = async {
-        hanako.acquires("001").await;
+        hanako.acquired("001").await;
         until("the first notice", LIMIT, async || (hanako.state("001").await == "sent").then_some(())).await;
         gauge(&metrics, "stamp_rally_stream_unread 0");
         let former = house.store.followed("delivery").await.unwrap().unwrap();
         turn_the_stream(&house.clients, false).await;
         becomes(StreamState::Missing).await;
         gauge(&metrics, "stamp_rally_stream_unread 1");
-        taro.acquires("001").await;
+        taro.acquired("001").await;
 
         turn_the_stream(&house.clients, true).await;
         let present = house.store.stream_arn().await.unwrap().unwrap();
@@ -47,7 +47,7 @@ async fn a_worker_reports_that_the_stream_is_off_and_follows_the_one_that_is_tur
         let follows = async || (house.store.followed("delivery").await.unwrap()? == present).then_some(());
         until("it follows the other stream", LIMIT, follows).await;
         becomes(StreamState::Present).await;
-        jiro.acquires("001").await;
+        jiro.acquired("001").await;
         until("what is acquired now", LIMIT, async || (jiro.state("001").await == "sent").then_some(())).await;
         stop.cancel();
     };
@@ -63,7 +63,7 @@ async fn a_worker_that_begins_reports_another_stream_than_the_one_that_was_follo
     let recorder = PrometheusBuilder::new().build_recorder();
     let metrics = recorder.handle();
     let _here = metrics::set_default_local_recorder(&recorder);
-    let house = House::open("another_stream_at_the_start").await;
+    let house = House::for_delivery("another_stream_at_the_start").await;
     house.worker().run_until_idle().await.unwrap();
     gauge(&metrics, "stamp_rally_stream_replaced_total 0");
     turn_the_stream(&house.clients, false).await;
@@ -81,36 +81,36 @@ async fn a_worker_that_begins_reports_another_stream_than_the_one_that_was_follo
 
 #[tokio::test]
 async fn a_change_of_stream_is_noted_once_also_when_the_answer_is_lost() {
-    let house = House::open("a_change_of_stream_is_noted_once").await;
+    let house = House::for_delivery("a_change_of_stream_is_noted_once").await;
     let (store, now) = (&house.store, house.now());
     assert_eq!(store.followed("delivery").await.unwrap(), None);
     assert_eq!(store.follow("delivery", "a", now).await.unwrap(), Followed::Nothing);
     assert_eq!(store.follow("delivery", "a", now).await.unwrap(), Followed::This);
     assert_eq!(store.follow("another", "b", now).await.unwrap(), Followed::Nothing, "each consumer by itself");
-    house.proxy.inject("PutItem", Fault::LostAnswer, Often::Next(1));
+    house.wire.inject("PutItem", Fault::LostAnswer, Often::Next(1));
     assert_eq!(store.follow("delivery", "b", now).await.unwrap(), Followed::Other { arn: "a".to_owned() });
     assert_eq!(store.followed("delivery").await.unwrap().as_deref(), Some("b"));
 }
 
 #[tokio::test]
 async fn a_note_of_the_stream_that_cannot_be_read_stops_no_worker_and_is_replaced() {
-    let house = House::open("a_note_of_the_stream_that_cannot_be_read").await;
-    let hanako = house.somebody("Hanako");
+    let house = House::for_delivery("a_note_of_the_stream_that_cannot_be_read").await;
+    let hanako = house.person("Hanako");
     house.store.follow("delivery", "a", house.now()).await.unwrap();
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let broken = house.clients.table.put_item().table_name("line-event-consumers");
     let broken = broken.item("PK", text("CONSUMER#delivery")).item("SK", text("STREAM"));
     broken.item("streamArn", AttributeValue::Bool(true)).send().await.unwrap();
-    hanako.acquires("001").await;
+    hanako.acquired("001").await;
     assert_eq!(house.worker().run_until_idle().await.unwrap().total(), 1);
     assert_eq!(house.store.followed("delivery").await.unwrap(), house.store.stream_arn().await.unwrap());
 }
 
 #[tokio::test]
 async fn of_workers_that_find_the_change_at_once_one_reports_it() {
-    let house = House::open("of_workers_that_find_the_change").await;
+    let house = House::for_delivery("of_workers_that_find_the_change").await;
     house.store.follow("delivery", "a", house.now()).await.unwrap();
-    let gate = house.proxy.hold(Calls::OperationOn("PutItem", "line-event-consumers"));
+    let gate = house.wire.hold(Calls::OperationOn("PutItem", "line-event-consumers"));
     let (one, other) = (house.now(), house.now().plus_millis(1));
     let (first, second, ()) =
         tokio::join!(house.store.follow("delivery", "b", one), house.store.follow("delivery", "b", other), async {

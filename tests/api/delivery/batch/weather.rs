@@ -6,11 +6,11 @@ use super::*;
 fn strike(house: &House, chance: &mut fastrand::Rng) {
     let often = Often::Next(chance.u32(1..20));
     match chance.u8(..6) {
-        0 => house.proxy.inject("DeleteItem", Fault::Throttled, Often::Always),
-        1 => house.proxy.inject("DeleteItem", Fault::LostAnswer, often),
-        2 => house.proxy.inject(Calls::OperationOn("PutItem", "line-event-consumers"), Fault::Throttled, often),
-        3 => house.proxy.inject(Calls::OperationOn("PutItem", "line-event-consumers"), Fault::LostAnswer, often),
-        4 => house.proxy.inject("UpdateItem", Fault::LostAnswer, often),
+        0 => house.wire.inject("DeleteItem", Fault::Throttled, Often::Always),
+        1 => house.wire.inject("DeleteItem", Fault::LostAnswer, often),
+        2 => house.wire.inject(Calls::OperationOn("PutItem", "line-event-consumers"), Fault::Throttled, often),
+        3 => house.wire.inject(Calls::OperationOn("PutItem", "line-event-consumers"), Fault::LostAnswer, often),
+        4 => house.wire.inject("UpdateItem", Fault::LostAnswer, often),
         _ => {}
     }
 }
@@ -30,7 +30,7 @@ async fn hand_all_over(house: &House, chance: &mut fastrand::Rng) {
         }
         strike(house, chance);
         let handled = function.deliver_batch(batch, &stream, no_attempt_after(500)).await;
-        house.proxy.heal();
+        house.wire.heal();
         if chance.u8(..5) > 0 {
             let before = |first: SequenceNumber| sequences.iter().rfind(|sequence| **sequence < first).cloned();
             done = handled.unfinished.map_or(Some(last.clone()), before).or(done);
@@ -41,17 +41,18 @@ async fn hand_all_over(house: &House, chance: &mut fastrand::Rng) {
 #[tokio::test]
 async fn each_notice_is_one_message_and_no_note_outlives_its_batch_whatever_fails() {
     for seed in 0..8 {
-        let (house, mut chance) = (House::open("an event source mapping").await, fastrand::Rng::with_seed(seed));
-        let people: Vec<_> = (0..6).map(|n| house.somebody(&format!("Person {n}"))).collect();
+        let (house, mut chance) =
+            (House::for_delivery("an event source mapping").await, fastrand::Rng::with_seed(seed));
+        let people: Vec<_> = (0..6).map(|n| house.person(&format!("Person {n}"))).collect();
         for person in &people {
-            person.acquires("001").await;
+            person.acquired("001").await;
         }
         for person in &people[..3] {
-            person.acquires("002").await;
+            person.acquired("002").await;
         }
         hand_all_over(&house, &mut chance).await;
         drained(&house).await;
-        assert_eq!(in_doubt(&house).await, [], "seed {seed}");
+        assert_eq!(maybe_sent(&house).await, [], "seed {seed}");
         let phones: Vec<usize> = people.iter().map(|person| person.phone().len()).collect();
         assert_eq!(phones, [3, 3, 3, 1, 1, 1], "seed {seed}");
     }
