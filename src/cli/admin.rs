@@ -1,6 +1,6 @@
 //! `stamp-rally admin token new`: a token for an organiser.
 
-use std::{fmt::Write as _, io::Write};
+use std::io::Write;
 
 use anyhow::Context;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -50,7 +50,7 @@ pub fn execute(command: AdminCommand, out: &mut impl Write, notes: &mut impl Wri
 fn new_token(wanted: NewToken, secret: [u8; 32], out: &mut impl Write, notes: &mut impl Write) -> anyhow::Result<()> {
     Events::try_from(wanted.events.clone()).map_err(|problem| anyhow::anyhow!("--events {problem}"))?;
     let token = URL_SAFE_NO_PAD.encode(secret);
-    let hash = hex(&Sha256::digest(&token));
+    let hash = hex_sha256(&token);
     let role = wanted.role.to_possible_value().context("every role has a name")?;
     let role = role.get_name();
     let name = wanted.name.unwrap_or_else(|| format!("{role}-{}", &hash[..6]));
@@ -68,12 +68,9 @@ fn quoted(text: String) -> String {
     toml::Value::String(text).to_string()
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a String can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// Returns the SHA-256 of a text, in hexadecimal digits.
+pub(super) fn hex_sha256(text: &str) -> String {
+    <[u8; 32]>::from(Sha256::digest(text)).map(|byte| format!("{byte:02x}")).concat()
 }
 
 #[cfg(test)]
@@ -110,23 +107,23 @@ mod tests {
 
     #[test]
     fn the_printed_line_is_taken_by_the_configuration_and_fits_the_token() {
-        let told = call(&["--name", "Mariko \"M\" 佐藤", "--role", "operator", "--events", "rally-1,rally-2"]);
-        let [token, line] = told.as_slice() else { panic!("two lines: {told:?}") };
+        let said = call(&["--name", "Mariko \"M\" 佐藤", "--role", "operator", "--events", "rally-1,rally-2"]);
+        let [token, line] = said.as_slice() else { panic!("two lines: {said:?}") };
         let settings = configured(line);
         let [configured] = settings.admin.tokens.as_slice() else { panic!("one token") };
         assert_eq!(configured.name, "Mariko \"M\" 佐藤");
         assert_eq!(configured.role, Role::Operator);
         assert!(
-            configured.events.contain(&"rally-2".parse().unwrap())
-                && !configured.events.contain(&"rally-3".parse().unwrap())
+            configured.events.contains(&"rally-2".parse().unwrap())
+                && !configured.events.contains(&"rally-3".parse().unwrap())
         );
         assert_eq!(configured.sha256.as_slice(), Sha256::digest(token).as_slice());
     }
 
     #[test]
     fn without_arguments_the_token_may_everything_everywhere() {
-        let told = call(&[]);
-        let settings = configured(&told[1]);
+        let said = call(&[]);
+        let settings = configured(&said[1]);
         assert_eq!(settings.admin.tokens[0].role, Role::Admin);
         assert_eq!(settings.admin.tokens[0].events, Events::All);
         assert!(settings.admin.tokens[0].name.starts_with("admin-"));

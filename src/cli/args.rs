@@ -9,14 +9,15 @@ use super::dev::DevArgs;
 use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
-    deliveries::DeliveriesArgs,
-    event::EventArgs,
+    deliveries::DeliveriesCommand,
+    event::EventCommand,
     flex::FlexCommand,
+    options::WithSettings,
     reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
-    stats::StatsArgs,
-    table::TableArgs,
-    users::UsersArgs,
+    stats::StatsCommand,
+    table::TableCommand,
+    users::UsersCommand,
 };
 
 /// The backend of a stamp rally inside LINE.
@@ -34,7 +35,10 @@ pub struct Args {
 
 impl Args {
     /// What to do. A call without a command means `dev`, where it is built in.
-    #[must_use]
+    #[cfg_attr(
+        feature = "dev",
+        expect(clippy::unnecessary_wraps, reason = "there is a default command in this build alone")
+    )]
     pub fn into_command(self) -> Option<Command> {
         #[cfg(feature = "dev")]
         return Some(self.command.unwrap_or_else(|| Command::Dev(DevArgs::alone(self.config))));
@@ -52,12 +56,12 @@ pub enum Command {
     /// The stream consumer alone
     Consume(ConsumeArgs),
     /// What became of notices; send them again
-    Deliveries(DeliveriesArgs),
+    Deliveries(WithSettings<DeliveriesCommand>),
     /// Everything on this machine: API, consumer, DynamoDB engine, stand-in LINE, demo rally (no command means this)
     #[cfg(feature = "dev")]
     Dev(DevArgs),
     /// Events and their stamps
-    Event(EventArgs),
+    Event(WithSettings<EventCommand>),
     /// Templates of Flex Messages
     #[command(subcommand)]
     Flex(FlexCommand),
@@ -69,9 +73,9 @@ pub enum Command {
     /// The HTTP API
     Serve(ServeArgs),
     /// Counts of a rally
-    Stats(StatsArgs),
+    Stats(WithSettings<StatsCommand>),
     /// The two tables
-    Table(TableArgs),
+    Table(WithSettings<TableCommand>),
     /// Participants by registration time
-    Users(UsersArgs),
+    Users(WithSettings<UsersCommand>),
 }

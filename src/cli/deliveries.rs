@@ -6,9 +6,10 @@ mod words;
 
 use std::io::Write;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
-use super::{options::SettingsArgs, store};
+use super::{
+    options::{WithSettings, one_of},
+    store,
+};
 use crate::domain::{
     event::Event,
     fact::Fact,
@@ -18,17 +19,8 @@ use crate::domain::{
 use crate::store::{Store, listing::Wanted, paging::Pages};
 
 /// What became of notices.
-#[derive(Debug, clap::Args)]
-pub struct DeliveriesArgs {
-    #[command(flatten)]
-    settings: SettingsArgs,
-    #[command(subcommand)]
-    command: DeliveriesCommand,
-}
-
-/// What became of notices.
 #[derive(Debug, clap::Subcommand)]
-enum DeliveriesCommand {
+pub enum DeliveriesCommand {
     /// List those in a state: to whom, what, since when, why, and whether LINE may have accepted it
     List {
         /// The event's id
@@ -52,14 +44,7 @@ enum DeliveriesCommand {
     },
 }
 
-/// Makes a parser that takes these states.
-fn one_of(states: &[ParkedState]) -> impl TypedValueParser<Value = ParkedState> {
-    let names: Vec<_> = states.iter().map(|state| state.as_str()).collect();
-    PossibleValuesParser::new(names).try_map(|text| text.parse::<ParkedState>())
-}
-
-/// Carries the command out.
-pub async fn execute(args: DeliveriesArgs, out: &mut impl Write) -> anyhow::Result<()> {
+pub async fn execute(args: WithSettings<DeliveriesCommand>, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     store::with(&settings, async |store| match &args.command {
         DeliveriesCommand::List { event_id, state } => {
@@ -103,7 +88,7 @@ fn row(event: &Event, fact: &Fact) -> Option<String> {
     };
     let (participant, since) = (fact.line_user_id(), parked.since.in_zone(event.time_zone));
     let (what, why) = (words::subject(&key), words::why(parked));
-    let maybe_sent = words::maybe_sent(parked.tried_at, event.time_zone);
+    let maybe_sent = words::maybe_sent(parked.maybe_sent_at, event.time_zone);
     let maybe_sent = maybe_sent.map_or_else(String::new, |maybe_sent| format!("; {maybe_sent}"));
     Some(format!("{:<33}  {what:<20}  since {since}  {asked}{why}{maybe_sent}", participant.as_str()))
 }

@@ -14,7 +14,6 @@ use std::{
 };
 
 use anyhow::Context;
-use sha2::{Digest, Sha256};
 
 use crate::dev::{
     engine::{Engine, Storage},
@@ -68,7 +67,7 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     logging::start(settings.log.format)?;
     let at_line = service::listen(command.line, "`stamp-rally dev --line ADDRESS`")?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
-    // Port 0 stands for any free one; what is used and printed is the one it became.
+    // Port 0 means any free one; what is used and printed is the one it became.
     settings.line.api_base_url = line_url(at_line.local_addr()?).parse()?;
     settings.http.bind = listener.local_addr()?;
     let line = start_line(&command, &settings, at_line)?;
@@ -108,7 +107,7 @@ const DEFAULTS: &str = "[delivery]\nlease_ms = 6000\nhold_probe_ms = 5000\n";
 
 /// The settings as they are given, with the stand-in for LINE and the demo's organiser laid over them.
 fn settings(command: &DevArgs) -> anyhow::Result<Settings> {
-    let digest = admin::hex(&Sha256::digest(DEMO_ADMIN));
+    let digest = admin::hex_sha256(DEMO_ADMIN);
     let laid_over = [
         ("STAMP_RALLY__LINE__API_BASE_URL", line_url(command.line)),
         ("STAMP_RALLY__LINE__CHANNELS__MAIN", demo_channel()),
@@ -171,7 +170,7 @@ fn write_welcome(out: &mut impl Write, at: &Welcome<'_>) -> io::Result<()> {
 stamp-rally runs on this machine.
 
   API             {api}  (described in {api}/openapi.json)
-  LINE, stand-in  {line}  (people, phones, faults below {line}/control)
+  LINE, stand-in  {line}  (users, phones, faults below {line}/control)
   DynamoDB        {engine}  (the embedded engine; any credentials)
   data            {data}  (kept between runs)
   demo rally      {DEMO_EVENT}; organiser: curl -H 'Authorization: Bearer {DEMO_ADMIN}' {api}/admin/api/events

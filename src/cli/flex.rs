@@ -23,7 +23,6 @@ pub enum FlexCommand {
     },
 }
 
-/// Carries the command out.
 pub fn execute(command: &FlexCommand, out: &mut impl Write) -> anyhow::Result<()> {
     match command {
         FlexCommand::Check { files } => check(files, out),
@@ -89,9 +88,9 @@ mod tests {
     fn every_template_that_ships_is_good() {
         let files = shipped();
         assert!(files.len() >= 3);
-        let (told, result) = checked(&files);
+        let (said, result) = checked(&files);
         result.unwrap();
-        assert_eq!(told.lines().filter(|line| line.ends_with(": ok")).count(), files.len());
+        assert_eq!(said.lines().filter(|line| line.ends_with(": ok")).count(), files.len());
     }
 
     #[test]
@@ -103,17 +102,17 @@ mod tests {
         let missing = folder.join("missing.json");
         let broken = folder.join("broken.json");
         fs::write(&broken, "{\n  \"type\": flex }").unwrap();
-        let (told, result) = checked(&[file.clone(), missing.clone(), broken.clone()]);
+        let (said, result) = checked(&[file.clone(), missing.clone(), broken.clone()]);
         let file = file.display();
-        assert!(told.contains(&format!("{file}: /altText: must not be empty: give it text\n")), "{told}");
+        assert!(said.contains(&format!("{file}: /altText: must not be empty: give it text\n")), "{said}");
         assert!(
-            told.contains(&format!(
+            said.contains(&format!(
                 "{file}: /contents: has no block: give the bubble a header, hero, body or footer\n"
             )),
-            "{told}"
+            "{said}"
         );
-        assert!(told.contains(&format!("{}: No such file", missing.display())), "{told}");
-        assert!(told.contains(&format!("{} is not JSON: expected ident at line 2", broken.display())), "{told}");
+        assert!(said.contains(&format!("{}: No such file", missing.display())), "{said}");
+        assert!(said.contains(&format!("{} is not JSON: expected ident at line 2", broken.display())), "{said}");
         assert_eq!(result.unwrap_err().to_string(), "3 of 3 templates can't be used");
         fs::remove_dir_all(folder).unwrap();
     }

@@ -1,8 +1,8 @@
 //! `lambda`: the delivery as an AWS Lambda function (AWS Lambda developer guide: "Using AWS Lambda with Amazon DynamoDB").
 //!
 //! One function, asked in two ways. An event source mapping of the table's stream hands over batches of records and is
-//! told the first one that isn't finished (`ReportBatchItemFailures`). A schedule says `{"drain": true}`: no function
-//! lives long enough to see its channel go on, so held notices are tried when somebody asks for it.
+//! answered with the first one that isn't finished (`ReportBatchItemFailures`). A schedule says `{"drain": true}`: no function
+//! lives long enough to see its channel resumed, so held notices are tried when a schedule asks for it.
 
 use std::{
     env,
@@ -79,7 +79,7 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
         notices,
         clock,
         longest_push: settings.line.timeout,
-        told_tight: AtomicBool::new(false),
+        warned_tight: AtomicBool::new(false),
         store,
         noted: Mutex::default(),
     };
@@ -126,7 +126,7 @@ struct Function {
     notices: NoticeEffect,
     clock: Clock,
     longest_push: Duration,
-    told_tight: AtomicBool,
+    warned_tight: AtomicBool,
     store: Store,
     noted: Mutex<Option<Noted>>,
 }
@@ -157,7 +157,7 @@ impl Function {
         let deadline = i64::try_from(deadline).ok().and_then(Timestamp::from_millis).unwrap_or(Timestamp::EPOCH);
         let left = deadline.since(self.clock.now());
         let limits = Limits::within(left, self.longest_push);
-        if limits.are_tight(self.longest_push) && !self.told_tight.swap(true, Ordering::Relaxed) {
+        if limits.are_tight(self.longest_push) && !self.warned_tight.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 deadline.left_ms = left.as_millis(),
                 push.timeout_ms = self.longest_push.as_millis(),

@@ -17,6 +17,7 @@ const USUAL: &str = "info,actix_server=warn,actix_http::h1=off,aws_config::imds=
 /// # Errors
 ///
 /// Variables for the export of spans that can't be used.
+#[cfg_attr(not(feature = "otel"), expect(clippy::unnecessary_wraps, reason = "the export of spans alone can fail"))]
 pub fn start(format: LogFormat) -> anyhow::Result<()> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(USUAL));
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);

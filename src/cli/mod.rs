@@ -1,34 +1,33 @@
 //! Puts everything together: one file a command.
 
-pub mod admin;
-pub mod args;
+mod admin;
+mod args;
 pub mod config;
-pub mod deliveries;
+mod deliveries;
 #[cfg(feature = "dev")]
-pub mod dev;
-#[cfg(test)]
-mod documents;
-mod dry_run;
-pub mod event;
+mod dev;
+mod event;
 pub mod event_file;
-pub mod flex;
+mod flex;
 #[cfg(feature = "lambda")]
-pub mod lambda;
-pub mod logging;
+mod lambda;
+mod logging;
 mod metrics;
-pub mod options;
+mod options;
 #[cfg(feature = "otel")]
 mod otel;
 mod printed;
 mod progress;
-pub mod reconcile;
-pub mod serve;
+mod reconcile;
+mod serve;
 pub mod service;
-pub mod stats;
-pub mod store;
-pub mod table;
+mod stats;
+mod store;
+mod table;
+#[cfg(test)]
+mod tests;
 mod text_file;
-pub mod users;
+mod users;
 
 use std::{
     io::{self, Write},
@@ -108,22 +107,4 @@ async fn execute(command: Command) -> anyhow::Result<()> {
 /// An error with its causes, as one line.
 fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use anyhow::Context;
-
-    use super::*;
-
-    #[test]
-    fn the_definition_of_the_arguments_is_sound() {
-        Args::command().debug_assert();
-    }
-
-    #[test]
-    fn an_error_and_its_causes_are_one_line() {
-        let error = Err::<(), _>(anyhow::anyhow!("no such file\n  (os error 2)")).context("rally.toml").unwrap_err();
-        assert_eq!(one_line(&error), "rally.toml: no such file (os error 2)");
-    }
 }

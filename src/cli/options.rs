@@ -2,10 +2,22 @@
 
 use std::{env, fmt::Display, path::PathBuf, str::FromStr};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use super::{
     config::{Settings, SettingsError},
     logging,
 };
+use crate::domain::{mode::Mode, notice::ParkedState};
+
+/// A command with commands below it, all of which need the settings.
+#[derive(Debug, clap::Args)]
+pub struct WithSettings<C: clap::Subcommand> {
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+    #[command(subcommand)]
+    pub(super) command: C,
+}
 
 /// For commands that need the settings: `#[command(flatten)]`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +50,26 @@ impl SettingsArgs {
         }
         Ok(settings)
     }
+}
+
+/// `--dry-run`, for commands that can be tried before they change something: `#[command(flatten)]`.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct DryRun {
+    /// Report what would be done: nothing is sent, and nothing is written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl From<DryRun> for Mode {
+    fn from(DryRun { dry_run }: DryRun) -> Self {
+        if dry_run { Self::DryRun } else { Self::ForReal }
+    }
+}
+
+/// Makes a parser that takes these states.
+pub(super) fn one_of(states: &[ParkedState]) -> impl TypedValueParser<Value = ParkedState> {
+    let names: Vec<_> = states.iter().map(|state| state.as_str()).collect();
+    PossibleValuesParser::new(names).try_map(|text| text.parse::<ParkedState>())
 }
 
 /// Takes whole numbers from 1 to the greatest of a type that has no zero.

@@ -2,7 +2,7 @@
 //! of things; and answers that are no.
 
 use std::{
-    fmt::{self, Display},
+    fmt::Display,
     io::{self, Write},
 };
 
@@ -56,16 +56,9 @@ impl<W: Write> Write for Printed<W> {
 }
 
 /// Standard output is closed: that is not a connection that broke.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("standard output is closed")]
 struct Enough;
-
-impl Display for Enough {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("standard output is closed")
-    }
-}
-
-impl std::error::Error for Enough {}
 
 /// Returns whether a command ended because standard output was closed.
 pub(super) fn is_enough(error: &anyhow::Error) -> bool {

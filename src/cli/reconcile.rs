@@ -9,10 +9,15 @@ use std::{
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 
-use super::{dry_run::DryRun, options::SettingsArgs, printed::counted, progress::progress, service, store};
+use super::{
+    options::{DryRun, SettingsArgs},
+    printed::counted,
+    progress::progress,
+    service, store,
+};
 use crate::delivery::{
     Outcome,
-    reconcile::{Counts, Left, Manner, Migrated, Readers, ReconcileError},
+    reconcile::{Counts, Left, Manner, Migrated, Readers, ReconcileError, Reconciled},
 };
 use crate::domain::{ids::EventId, mode::Mode, notice::ParkedState};
 
@@ -60,16 +65,16 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     write_table(out, &events, manner.mode)?;
     let done = done?;
     write_left(out, &events, done.readers)?;
-    let problems = problems(done.interrupted, done.unreadable_events);
+    let problems = problems(&done);
     anyhow::ensure!(problems.is_empty(), problems.join("; "));
     Ok(())
 }
 
 /// Returns why not everything was looked at.
-fn problems(interrupted: bool, unreadable_events: usize) -> Vec<String> {
-    let interrupted = interrupted.then(|| "interrupted: run it again to go on".to_owned());
-    let unreadable = (unreadable_events > 0).then(|| {
-        let events = counted(unreadable_events, "event can't be read and was", "events can't be read and were");
+fn problems(done: &Reconciled) -> Vec<String> {
+    let interrupted = done.interrupted.then(|| "interrupted: run it again to continue".to_owned());
+    let unreadable = (done.unreadable_events > 0).then(|| {
+        let events = counted(done.unreadable_events, "event can't be read and was", "events can't be read and were");
         format!("{events} not looked at: `stamp-rally table check` names what to mend")
     });
     interrupted.into_iter().chain(unreadable).collect()

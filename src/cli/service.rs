@@ -123,7 +123,7 @@ impl<'a> Builder<'a> {
             store,
             streams: clients.streams.clone(),
             clock: self.clock.clone(),
-            me: WorkerId::made(),
+            me: WorkerId::generate(),
         }
     }
 

@@ -2,28 +2,19 @@
 
 mod rebuild;
 
-use std::{collections::BTreeMap, io::Write};
+use std::io::Write;
 
-use super::{dry_run::DryRun, options::SettingsArgs, printed::counted, store};
-use crate::domain::{
-    counts::{self, Counts},
-    ids::EventId,
-    time::MachineClock,
+use super::{
+    options::{DryRun, WithSettings},
+    printed::counted,
+    store,
 };
-use rebuild::rebuild;
-
-/// Counts of a rally.
-#[derive(Debug, clap::Args)]
-pub struct StatsArgs {
-    #[command(flatten)]
-    settings: SettingsArgs,
-    #[command(subcommand)]
-    command: StatsCommand,
-}
+use crate::domain::{counts, ids::EventId, time::MachineClock};
+use rebuild::{rebuild, words};
 
 /// Counts of a rally.
 #[derive(Debug, clap::Subcommand)]
-enum StatsCommand {
+pub enum StatsCommand {
     /// Count the facts anew, compare with what was counted as they came, and correct hours that are over
     Rebuild {
         /// The event's id
@@ -40,8 +31,7 @@ enum StatsCommand {
     },
 }
 
-/// Carries the command out.
-pub async fn execute(args: StatsArgs, out: &mut impl Write) -> anyhow::Result<()> {
+pub async fn execute(args: WithSettings<StatsCommand>, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     store::with(&settings, async |store| match &args.command {
         StatsCommand::Rebuild { event_id, dry_run } => {
@@ -66,12 +56,4 @@ pub async fn execute(args: StatsArgs, out: &mut impl Write) -> anyhow::Result<()
         }
     })
     .await
-}
-
-fn words(counts: &Counts) -> String {
-    let stamps: BTreeMap<&str, i64> = counts.stamps.iter().map(|(id, count)| (id.as_str(), *count)).collect();
-    let stamps = stamps.iter().map(|(id, count)| format!("{id}: {count}")).collect::<Vec<_>>().join(", ");
-    let registrations = counted(counts.registrations, "registration", "registrations");
-    let cards = counted(counts.completions, "completed card", "completed cards");
-    format!("{registrations}, {cards}, stamps [{stamps}]")
 }

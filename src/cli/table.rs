@@ -8,23 +8,14 @@ use std::io::Write;
 
 use anyhow::bail;
 
-use super::{config::Settings, options::SettingsArgs, store::clients};
+use super::{config::Settings, options::WithSettings, store::clients};
 use crate::store::table::{Difference, TableReport, create, status};
 use backfill::BackfillArgs;
 use check::CheckArgs;
 
 /// The two tables.
-#[derive(Debug, clap::Args)]
-pub struct TableArgs {
-    #[command(flatten)]
-    settings: SettingsArgs,
-    #[command(subcommand)]
-    command: TableCommand,
-}
-
-/// The two tables.
 #[derive(Debug, clap::Subcommand)]
-enum TableCommand {
+pub enum TableCommand {
     /// Give the stamps of a table made from the article their keys in the index GSI2; continues where it was interrupted,
     /// and may be run at any time
     Backfill(BackfillArgs),
@@ -37,8 +28,7 @@ enum TableCommand {
     Status,
 }
 
-/// Carries the command out.
-pub async fn execute(args: TableArgs, out: &mut impl Write) -> anyhow::Result<()> {
+pub async fn execute(args: WithSettings<TableCommand>, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     match args.command {
         TableCommand::Backfill(args) => backfill::execute(&settings, args, out).await,

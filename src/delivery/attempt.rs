@@ -59,7 +59,7 @@ struct AcceptedPush {
     /// LINE's id of the request.
     request_id: Option<String>,
     /// The notices that are done with it, if it is a resend.
-    spoken_for: Vec<NoticeKey>,
+    settled_by: Vec<NoticeKey>,
 }
 
 /// How one attempt ended.
@@ -131,7 +131,7 @@ impl<'a> Attempt<'a> {
     /// Parks it as held. One that comes back later is held with what is known only now: that it may have been sent.
     fn held(&self, reason: PauseReason, now: Timestamp) -> Parked {
         let maybe_sent_at = self.maybe_sent_at.or(self.pending.maybe_sent.then_some(self.pending.since));
-        Parked { tried_at: maybe_sent_at, ..self.parked(ParkedState::Held, reason.as_str(), now) }
+        Parked { maybe_sent_at, ..self.parked(ParkedState::Held, reason.as_str(), now) }
     }
 
     /// Parks it as failed; `status` 0: the message never left.
@@ -149,7 +149,7 @@ impl<'a> Attempt<'a> {
     }
 
     fn parked(&self, state: ParkedState, reason: &str, now: Timestamp) -> Parked {
-        Parked { state, since: now, reason: Some(reason.to_owned()), tried_at: self.maybe_sent_at, error: None }
+        Parked { state, since: now, reason: Some(reason.to_owned()), maybe_sent_at: self.maybe_sent_at, error: None }
     }
 }
 

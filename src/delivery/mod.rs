@@ -33,7 +33,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::consumer::ConsumerSettings;
-use crate::domain::settings::{count, millis};
+use crate::domain::config_value::{count, millis};
 
 pub use effect::NoticeEffect;
 pub use handler::{Delivery, DeliveryParts};

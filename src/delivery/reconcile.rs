@@ -67,7 +67,7 @@ impl Delivery {
             IndexState::Ready => {}
         }
         let (events, unreadable_events) = self.events_to_reconcile(event).await?;
-        let (me, now) = (WorkerId::made(), self.clock().now());
+        let (me, now) = (WorkerId::generate(), self.clock().now());
         let (readers, horizon) = self.horizon(now).await?;
         let handed_out = store.handed_out(CONSUMER).await?;
         let mut presence = match mode {

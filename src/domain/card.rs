@@ -12,13 +12,13 @@ use super::{
 /// console and statistics all fold with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StampCard<'a> {
-    /// Every active stamp, and every other one that is held, in order.
+    /// Every active stamp, and every other one that is acquired, in order.
     pub stamps: Vec<CardStamp<'a>>,
     /// Stamps acquired and active.
     pub acquired_count: usize,
     /// Stamps active; those that can't be read count as active.
     pub total_count: usize,
-    /// All active stamps are held, or the card was completed before.
+    /// All active stamps are acquired, or the card was completed before.
     pub completed: bool,
 }
 
@@ -106,7 +106,7 @@ pub fn completion_due(event: &Event, masters: &StampMasters, facts: &Facts) -> O
     let counted = facts.stamps.iter().filter(|stamp| counts(&stamp.stamp_id));
     let last = counted.max_by_key(|stamp| (stamp.acquired_at, &stamp.stamp_id))?;
     let notice = match event.completion_message_content {
-        Some(_) => NoticeStatus::Pending { tried_at: None },
+        Some(_) => NoticeStatus::Pending { maybe_sent_at: None },
         None => NoticeStatus::None,
     };
     Some(Completed {
@@ -176,7 +176,7 @@ mod tests {
             stamp_id: id.parse().unwrap(),
             acquired_at: Timestamp::EPOCH.plus_millis(minute * 60_000),
             request_id: None,
-            notice: NoticeStatus::Pending { tried_at: None },
+            notice: NoticeStatus::Pending { maybe_sent_at: None },
         }
     }
 

@@ -63,7 +63,7 @@ impl Claim {
             stamp_id: master.stamp_id.clone(),
             acquired_at: now,
             request_id: Some(self.request_id.clone()),
-            notice: NoticeStatus::Pending { tried_at: None },
+            notice: NoticeStatus::Pending { maybe_sent_at: None },
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
         let now = at("2026-05-23T02:00:00.000Z");
         let stamp = hanako().decide(&event(), &master(), now).unwrap();
         assert_eq!((stamp.acquired_at, stamp.request_id), (now, Some(hanako().request_id)));
-        assert_eq!(stamp.notice, NoticeStatus::Pending { tried_at: None });
+        assert_eq!(stamp.notice, NoticeStatus::Pending { maybe_sent_at: None });
     }
 
     #[test]

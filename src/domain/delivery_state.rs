@@ -15,7 +15,7 @@ pub struct NoticeLine<'a> {
     /// Who asked for it; only of a resend.
     pub requested_by: Option<&'a str>,
     /// When its fact happened.
-    pub called_at: Timestamp,
+    pub since: Timestamp,
     /// What became of it.
     pub state: DeliveryState<'a>,
 }
@@ -38,7 +38,7 @@ pub enum DeliveryState<'a> {
     /// It is pending: delivery sends it.
     Pending {
         /// When an attempt first ended without a clear answer, so that LINE may have accepted it.
-        tried_at: Option<Timestamp>,
+        maybe_sent_at: Option<Timestamp>,
     },
 }
 
@@ -72,45 +72,47 @@ impl DeliveryState<'_> {
 /// before a sending, nothing is assumed.
 #[must_use]
 pub fn fold<'a>(facts: &'a Facts, friendships: &[Friendship]) -> Vec<NoticeLine<'a>> {
-    let mut lines: Vec<_> = Vec::new();
-    lines.extend(facts.stamps.iter().filter_map(|stamp| {
-        let key = NoticeKey::Stamp(stamp.stamp_id.clone());
-        line(facts, friendships, key, None, stamp.acquired_at, &stamp.notice)
-    }));
-    lines.extend(facts.resends.iter().filter_map(|resend| {
+    let stamps = facts
+        .stamps
+        .iter()
+        .map(|stamp| (NoticeKey::Stamp(stamp.stamp_id.clone()), None, stamp.acquired_at, &stamp.notice));
+    let resends = facts.resends.iter().map(|resend| {
         let key = NoticeKey::Resend { stamp_id: resend.stamp_id.clone(), number: resend.number };
-        line(facts, friendships, key, Some(&resend.requested_by), resend.requested_at, &resend.notice)
-    }));
-    lines.extend(facts.completed.iter().filter_map(|completed| {
-        line(facts, friendships, NoticeKey::Completed, None, completed.completed_at, &completed.notice)
-    }));
-    lines.sort_by_key(|line| line.called_at);
+        (key, Some(resend.requested_by.as_str()), resend.requested_at, &resend.notice)
+    });
+    let completed = facts.completed.iter().map(|card| (NoticeKey::Completed, None, card.completed_at, &card.notice));
+    let notices = stamps.chain(resends).chain(completed);
+    let mut lines: Vec<_> = notices
+        .filter_map(|(key, requested_by, since, status)| {
+            let state = state(facts, friendships, &key, status)?;
+            Some(NoticeLine { key, requested_by, since, state })
+        })
+        .collect();
+    lines.sort_by_key(|line| line.since);
     lines
 }
 
-/// Returns the notice of a fact; `None` where none follows.
-fn line<'a>(
-    facts: &'a Facts,
+/// Returns what became of the notice of a fact; `None` where none follows.
+fn state<'a>(
+    facts: &Facts,
     friendships: &[Friendship],
-    key: NoticeKey,
-    requested_by: Option<&'a str>,
-    called_at: Timestamp,
+    key: &NoticeKey,
     status: &'a NoticeStatus,
-) -> Option<NoticeLine<'a>> {
-    let state = match status {
-        NoticeStatus::None => return None,
-        NoticeStatus::Parked(parked) => DeliveryState::Parked(parked),
+) -> Option<DeliveryState<'a>> {
+    match status {
+        NoticeStatus::None => None,
+        NoticeStatus::Parked(parked) => Some(DeliveryState::Parked(parked)),
+        NoticeStatus::Pending { maybe_sent_at } => Some(DeliveryState::Pending { maybe_sent_at: *maybe_sent_at }),
         NoticeStatus::Sent { at, request_id } => {
-            let by_resend = resend_that_sent(facts, &key, status);
+            let by_resend = resend_that_sent(facts, key, status);
             let sent = Sent { at: *at, request_id: request_id.as_deref(), by_resend };
-            match unfollowed_before(friendships, *at) {
-                Some(unfollowed_at) => DeliveryState::SentToNonFriend { sent, unfollowed_at },
-                None => DeliveryState::Sent(sent),
-            }
+            let unfollowed = unfollowed_before(friendships, *at);
+            Some(unfollowed.map_or(DeliveryState::Sent(sent), |unfollowed_at| DeliveryState::SentToNonFriend {
+                sent,
+                unfollowed_at,
+            }))
         }
-        NoticeStatus::Pending { tried_at } => DeliveryState::Pending { tried_at: *tried_at },
-    };
-    Some(NoticeLine { key, requested_by, called_at, state })
+    }
 }
 
 /// Returns the resend whose acceptance marked a notice before it: both have the same mark.
@@ -150,7 +152,7 @@ mod tests {
 
     fn parked(state: ParkedState) -> NoticeStatus {
         let reason = Some("monthly_limit".to_owned());
-        NoticeStatus::Parked(Parked { state, since: minute(3), reason, tried_at: None, error: None })
+        NoticeStatus::Parked(Parked { state, since: minute(3), reason, maybe_sent_at: None, error: None })
     }
 
     fn hanako() -> LineUserId {
@@ -212,7 +214,7 @@ mod tests {
     #[test]
     fn every_state_has_its_word() {
         for (notice, word) in [
-            (NoticeStatus::Pending { tried_at: None }, "waiting"),
+            (NoticeStatus::Pending { maybe_sent_at: None }, "waiting"),
             (sent(2), "sent"),
             (parked(ParkedState::Held), "held"),
             (parked(ParkedState::Failed), "failed"),
@@ -239,7 +241,7 @@ mod tests {
     #[test]
     fn a_participant_who_is_no_friend_changes_nothing_for_what_was_not_sent() {
         assert_eq!(word_of(parked(ParkedState::Failed), &[friendship(0, false)]), "failed");
-        assert_eq!(word_of(NoticeStatus::Pending { tried_at: None }, &[friendship(0, false)]), "waiting");
+        assert_eq!(word_of(NoticeStatus::Pending { maybe_sent_at: None }, &[friendship(0, false)]), "waiting");
         let undated = NoticeStatus::Sent { at: None, request_id: None };
         assert_eq!(word_of(undated, &[friendship(0, false)]), "sent", "it isn't known when");
     }
@@ -247,7 +249,7 @@ mod tests {
     #[test]
     fn notices_come_in_the_order_of_their_facts_and_facts_without_one_are_left_out() {
         let facts = Facts {
-            stamps: vec![stamp("002", 5, NoticeStatus::Pending { tried_at: None }), stamp("001", 1, sent(2))],
+            stamps: vec![stamp("002", 5, NoticeStatus::Pending { maybe_sent_at: None }), stamp("001", 1, sent(2))],
             resends: vec![resend(1, 7, parked(ParkedState::Held))],
             completed: Some(completed(NoticeStatus::None)),
             ..Facts::default()

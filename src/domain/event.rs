@@ -2,14 +2,14 @@
 
 mod change;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
     Malformed,
-    ids::{ChannelName, EventId},
+    ids::{ChannelName, EventId, text_type},
     setting::Name,
     time::{TimeZone, Timestamp},
 };
@@ -109,40 +109,15 @@ pub enum Phase {
     Over,
 }
 
-/// A LIFF app's id: `{Login channel id}-{8 letters or digits}` (LINE: "Registering LIFF apps").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct LiffId(String);
-
-impl LiffId {
-    /// Returns the id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for LiffId {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        let parts = text.split_once('-').filter(|(channel, app)| {
+text_type! {
+    /// A LIFF app's id: `{Login channel id}-{8 letters or digits}` (LINE: "Registering LIFF apps").
+    LiffId, "liffId", "must look like 1234567890-AbcdEfgh", |text| {
+        text.split_once('-').is_some_and(|(channel, app)| {
             (1..=20).contains(&channel.len())
                 && channel.bytes().all(|b| b.is_ascii_digit())
                 && (1..=20).contains(&app.len())
                 && app.bytes().all(|b| b.is_ascii_alphanumeric())
-        });
-        if parts.is_some() {
-            Ok(Self(text))
-        } else {
-            Err(Malformed::new("liffId", "must look like 1234567890-AbcdEfgh"))
-        }
-    }
-}
-
-impl From<LiffId> for String {
-    fn from(id: LiffId) -> Self {
-        id.0
+        })
     }
 }
 

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Malformed;
 
-/// Makes an id type: a private text, one door in (`FromStr`, which serde uses too), many ways out.
-macro_rules! text_id {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $pattern:literal, $fits:expr) => {
+/// Makes a type of text: a private text, one door in (`FromStr`, which serde uses too), many ways out.
+macro_rules! text_type {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $rule:literal, $fits:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
         impl $name {
-            /// Returns the id as text.
+            /// Returns it as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -28,7 +28,7 @@ macro_rules! text_id {
 
             fn from_str(text: &str) -> Result<Self, Malformed> {
                 let fits: fn(&str) -> bool = $fits;
-                if fits(text) { Ok(Self(text.to_owned())) } else { Err(Malformed::new($what, concat!("must match ", $pattern))) }
+                if fits(text) { Ok(Self(text.to_owned())) } else { Err(Malformed::new($what, $rule)) }
             }
         }
 
@@ -60,38 +60,40 @@ macro_rules! text_id {
     };
 }
 
-text_id! {
+pub(super) use text_type;
+
+text_type! {
     /// Names a rally: `stamp-rally-202606`.
-    EventId, "eventId", "[A-Za-z0-9][A-Za-z0-9_-]{0,63}", |text| word(text, 64, |c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    EventId, "eventId", "must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}", |text| word(text, 64, |c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-text_id! {
+text_type! {
     /// Names a stamp within its event: `001`.
-    StampId, "stampId", "[A-Za-z0-9][A-Za-z0-9_-]{0,63}", |text| word(text, 64, |c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    StampId, "stampId", "must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}", |text| word(text, 64, |c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-text_id! {
+text_type! {
     /// Names a pair of LINE channels (Login and Messaging) in the configuration: `main`.
-    ChannelName, "channel", "[a-z0-9][a-z0-9-]{0,31}", |text| word(text, 32, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    ChannelName, "channel", "must match [a-z0-9][a-z0-9-]{0,31}", |text| word(text, 32, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-text_id! {
+text_type! {
     /// A participant, as the provider of the event's channels knows them (LINE: "Get user IDs").
-    LineUserId, "lineUserId", "U[0-9a-f]{32}", |text| {
+    LineUserId, "lineUserId", "must match U[0-9a-f]{32}", |text| {
         text.len() == 33 && text.starts_with('U') && text[1..].bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
     }
 }
 
-text_id! {
+text_type! {
     /// LINE's name of a webhook event (a ULID today), the last part of a FRIENDSHIP's key.
-    WebhookEventId, "webhookEventId", "[0-9A-Za-z_-]{1,64}", |text| {
+    WebhookEventId, "webhookEventId", "must match [0-9A-Za-z_-]{1,64}", |text| {
         (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     }
 }
 
-text_id! {
+text_type! {
     /// Names the request that wrote a fact: the client's `Idempotency-Key`, or one made by us.
-    RequestId, "Idempotency-Key", "1 to 255 visible ASCII characters", |text| {
+    RequestId, "Idempotency-Key", "must match 1 to 255 visible ASCII characters", |text| {
         (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic())
     }
 }
@@ -115,7 +117,7 @@ impl LineUserId {
 impl RequestId {
     /// Makes an id of our own (UUID v4) for a request that brought none.
     #[must_use]
-    pub fn made() -> Self {
+    pub fn generate() -> Self {
         Self(uuid::Uuid::new_v4().to_string())
     }
 }

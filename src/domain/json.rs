@@ -24,6 +24,15 @@ impl<'de> Deserialize<'de> for Plain {
 
 struct Any;
 
+/// Takes what is a value already.
+macro_rules! visits {
+    ($($visit:ident: $of:ty),+) => {
+        $(fn $visit<E>(self, value: $of) -> Result<Value, E> {
+            Ok(value.into())
+        })+
+    };
+}
+
 impl<'de> Visitor<'de> for Any {
     type Value = Value;
 
@@ -31,29 +40,7 @@ impl<'de> Visitor<'de> for Any {
         f.write_str("any JSON")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
+    visits! { visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_string: String }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)

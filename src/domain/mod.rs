@@ -2,11 +2,12 @@
 //!
 //! A [`claim::Claim`] is decided on and becomes a **fact**, which is written once and never changed. A
 //! [`card::StampCard`] folds the facts of one participant into what a screen shows. A notice ([`notice::NoticeId`]) is
-//! the message that a fact calls for, and [`delivery_state::fold`] says what became of it.
+//! the message that follows from a fact, and [`delivery_state::fold`] says what became of it.
 
 pub mod card;
 pub mod causes;
 pub mod claim;
+pub mod config_value;
 pub mod counts;
 pub mod delivery_state;
 pub mod encoding;
@@ -20,10 +21,10 @@ pub mod mode;
 pub mod notice;
 pub mod resend;
 pub mod setting;
-pub mod settings;
 pub mod stamp;
 pub mod time;
 pub mod trace;
+pub(crate) mod worded;
 
 /// A text that is not what its type promises.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

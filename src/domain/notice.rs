@@ -8,6 +8,7 @@ use super::{
     Malformed,
     ids::{ChannelName, EventId, LineUserId, StampId},
     time::Timestamp,
+    worded::worded,
 };
 
 /// The namespace of our retry keys (UUID v5, RFC 9562 section 5.5); part of the contract.
@@ -60,15 +61,11 @@ pub enum Subject {
 
 /// Returns the key under which LINE remembers a push for 24 hours (Messaging API: "Retrying an API request").
 ///
-/// The same fact always has the same key, on every process and at every attempt: that makes a push idempotent. `number` is 0, or the number of the RESEND.
+/// The same fact always has the same key, on every process and at every attempt: that makes a push idempotent. `number`
+/// is 0, or the number of the RESEND.
 #[must_use]
-pub fn retry_key(
-    channel: &ChannelName,
-    event_id: &EventId,
-    line_user_id: &LineUserId,
-    subject: &Subject,
-    number: u16,
-) -> Uuid {
+pub fn retry_key(channel: &ChannelName, notice: &NoticeId, subject: &Subject, number: u16) -> Uuid {
+    let NoticeId { event_id, line_user_id, .. } = notice;
     let name = match subject {
         Subject::Completed { completed_at } => {
             format!("{channel}#{event_id}#{line_user_id}#COMPLETED#{completed_at}#{number}")
@@ -97,7 +94,7 @@ pub enum NoticeStatus {
     /// It is pending: delivery sends it.
     Pending {
         /// When an attempt first ended without a clear answer, so that LINE may have accepted it.
-        tried_at: Option<Timestamp>,
+        maybe_sent_at: Option<Timestamp>,
     },
 }
 
@@ -119,46 +116,24 @@ pub struct Parked {
     /// `noticeReason`: a short code (`monthly_limit`) or sentence.
     pub reason: Option<String>,
     /// `noticeTriedAt`: when an attempt first ended without a clear answer.
-    pub tried_at: Option<Timestamp>,
+    pub maybe_sent_at: Option<Timestamp>,
     /// `flexMessageError`: LINE's last refusal.
     pub error: Option<PushRefused>,
 }
 
-/// The special states of a notice (`noticeState`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ParkedState {
-    /// Was parked when the event ended; never sent silently.
-    Expired,
-    /// LINE refused this message for good.
-    Failed,
-    /// Its channel can't send now; drained when it can.
-    Held,
-    /// An operator or a rule decided that it isn't sent.
-    Suppressed,
-    /// LINE may have accepted it, and can't be asked any more; an operator decides.
-    Unknown,
-}
-
-impl ParkedState {
-    /// All of them, in alphabetical order.
-    pub const ALL: [Self; 5] = [Self::Expired, Self::Failed, Self::Held, Self::Suppressed, Self::Unknown];
-
-    /// Returns it as `noticeState` and `?state=` spell it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Expired => "expired",
-            Self::Failed => "failed",
-            Self::Held => "held",
-            Self::Suppressed => "suppressed",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-impl fmt::Display for ParkedState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+worded! {
+    /// The special states of a notice, as `noticeState` and `?state=` spell them.
+    ParkedState {
+        /// Was parked when the event ended; never sent silently.
+        Expired = "expired",
+        /// LINE refused this message for good.
+        Failed = "failed",
+        /// Its channel can't send now; drained when it can.
+        Held = "held",
+        /// An operator or a rule decided that it isn't sent.
+        Suppressed = "suppressed",
+        /// LINE may have accepted it, and can't be asked any more; an operator decides.
+        Unknown = "unknown",
     }
 }
 
@@ -188,16 +163,17 @@ mod tests {
 
     #[test]
     fn retry_keys_are_pinned() {
-        let (channel, event, user) = (
-            "main".parse().unwrap(),
-            "stamp-rally-202606".parse().unwrap(),
-            LineUserId::stored("U1234567890abcdef").unwrap(),
-        );
+        let channel = "main".parse().unwrap();
+        let notice = NoticeId {
+            event_id: "stamp-rally-202606".parse().unwrap(),
+            line_user_id: LineUserId::stored("U1234567890abcdef").unwrap(),
+            key: NoticeKey::Completed,
+        };
         let acquired_at = "2026-05-23T11:30:00.000Z".parse().unwrap();
         let stamp = Subject::Stamp { stamp_id: "001".parse().unwrap(), acquired_at };
         let completed = Subject::Completed { completed_at: acquired_at };
         let keys = [(&stamp, 0), (&stamp, 1), (&completed, 0)]
-            .map(|(subject, n)| retry_key(&channel, &event, &user, subject, n).to_string());
+            .map(|(subject, n)| retry_key(&channel, &notice, subject, n).to_string());
         // Computed with another implementation (Python's uuid.uuid5).
         assert_eq!(
             keys,

@@ -30,7 +30,7 @@ pub struct ResendOrder<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResendRefusal {
     /// The participant doesn't have the stamp, so there is no notice of it.
-    #[error("this participant doesn't hold that stamp, so there is no notice of it")]
+    #[error("this participant doesn't have that stamp, so there is no notice of it")]
     NotAcquired,
     /// 999 resends are all there are.
     #[error("this notice was sent again {LAST_NUMBER} times: there are no more numbers")]
@@ -66,7 +66,7 @@ impl Facts {
             number,
             requested_by: order.requested_by.to_owned(),
             requested_at: order.requested_at,
-            notice: NoticeStatus::Pending { tried_at: None },
+            notice: NoticeStatus::Pending { maybe_sent_at: None },
         })
     }
 
@@ -94,7 +94,7 @@ impl Facts {
     /// Returns the notices that are settled when LINE accepts this one: those of the same stamp before it that LINE has not
     /// accepted. Only a resend settles others.
     #[must_use]
-    pub fn spoken_for(&self, notice: &NoticeKey) -> Vec<NoticeKey> {
+    pub fn settled_by(&self, notice: &NoticeKey) -> Vec<NoticeKey> {
         let NoticeKey::Resend { stamp_id, number } = notice else { return Vec::new() };
         let own = self.stamp(stamp_id).map(|stamp| (NoticeKey::Stamp(stamp_id.clone()), &stamp.notice));
         let earlier = self.resends.iter().filter(|resend| resend.stamp_id == *stamp_id && resend.number < *number);
@@ -129,8 +129,8 @@ fn is_on_its_way(status: &NoticeStatus) -> bool {
 fn maybe_sent_at(status: &NoticeStatus) -> Option<Timestamp> {
     match status {
         NoticeStatus::None | NoticeStatus::Sent { .. } => None,
-        NoticeStatus::Parked(parked) => parked.tried_at,
-        NoticeStatus::Pending { tried_at } => *tried_at,
+        NoticeStatus::Parked(parked) => parked.maybe_sent_at,
+        NoticeStatus::Pending { maybe_sent_at } => *maybe_sent_at,
     }
 }
 
@@ -171,11 +171,11 @@ mod tests {
     }
 
     fn parked(state: ParkedState) -> NoticeStatus {
-        NoticeStatus::Parked(Parked { state, since: Timestamp::EPOCH, reason: None, tried_at: None, error: None })
+        NoticeStatus::Parked(Parked { state, since: Timestamp::EPOCH, reason: None, maybe_sent_at: None, error: None })
     }
 
     fn waiting() -> NoticeStatus {
-        NoticeStatus::Pending { tried_at: None }
+        NoticeStatus::Pending { maybe_sent_at: None }
     }
 
     fn sent() -> NoticeStatus {
@@ -191,9 +191,9 @@ mod tests {
         facts.resend(&order(&"001".parse().unwrap())).map(|resend| resend.number)
     }
 
-    fn spoken_for(facts: impl IntoIterator<Item = Fact>, number: u16) -> Vec<NoticeKey> {
+    fn settled_by(facts: impl IntoIterator<Item = Fact>, number: u16) -> Vec<NoticeKey> {
         let facts: Facts = facts.into_iter().collect();
-        facts.spoken_for(&NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number })
+        facts.settled_by(&NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number })
     }
 
     #[test]
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn any_unsent_notice_of_a_stamp_may_be_on_the_phone() {
         let tried = |at: i64| {
-            let tried_at = Some(Timestamp::EPOCH.plus_millis(at));
+            let maybe_sent_at = Some(Timestamp::EPOCH.plus_millis(at));
             let NoticeStatus::Parked(parked) = parked(ParkedState::Failed) else { panic!() };
-            NoticeStatus::Parked(Parked { tried_at, ..parked })
+            NoticeStatus::Parked(Parked { maybe_sent_at, ..parked })
         };
         let at = |facts: Vec<Fact>| {
             let facts: Facts = facts.into_iter().collect();
@@ -294,8 +294,8 @@ mod tests {
         };
         let stamp_id = || "001".parse().unwrap();
         let expected = [NoticeKey::Stamp(stamp_id()), NoticeKey::Resend { stamp_id: stamp_id(), number: 1 }];
-        assert_eq!(spoken_for(facts(), 3), expected);
+        assert_eq!(settled_by(facts(), 3), expected);
         let facts: Facts = facts().into_iter().collect();
-        assert_eq!(facts.spoken_for(&NoticeKey::Stamp("001".parse().unwrap())), [], "only a resend speaks for others");
+        assert_eq!(facts.settled_by(&NoticeKey::Stamp("001".parse().unwrap())), [], "only a resend speaks for others");
     }
 }

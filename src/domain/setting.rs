@@ -1,39 +1,16 @@
 //! What the settings of a rally, events and stamp masters, have in common: names, versions, and how a change is
 //! completed.
 
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 
-use super::{Malformed, time::Timestamp};
+use super::{Malformed, ids::text_type, time::Timestamp};
 
-/// The name of an event or a stamp as participants read it: 1 to 200 characters, none of them a control character.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Name(String);
-
-impl Name {
-    /// Returns the name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for Name {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        let fits = !text.trim().is_empty() && text.chars().count() <= 200 && !text.chars().any(char::is_control);
-        if fits {
-            Ok(Self(text))
-        } else {
-            Err(Malformed::new("name", "must be 1 to 200 characters without control characters"))
-        }
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0
+text_type! {
+    /// The name of an event or a stamp as participants read it: 1 to 200 characters, none of them a control character.
+    Name, "name", "must be 1 to 200 characters without control characters", |text| {
+        !text.trim().is_empty() && text.chars().count() <= 200 && !text.chars().any(char::is_control)
     }
 }
 

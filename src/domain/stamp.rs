@@ -25,7 +25,7 @@ pub struct StampMaster {
     pub order: StampOrder,
     /// Whether it can be acquired and counts for a complete card.
     pub is_active: bool,
-    /// The Flex message that its acquisition calls for, as LINE wants it, with placeholders.
+    /// The Flex message that follows from its acquisition, as LINE wants it, with placeholders.
     pub flex_message_content: Value,
     /// Its version: grows with every write. Masters of the source article have none: the epoch.
     pub updated_at: Timestamp,

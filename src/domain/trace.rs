@@ -21,7 +21,7 @@ pub struct TraceContext {
 impl TraceContext {
     /// Makes a trace of its own, which is recorded nowhere yet.
     #[must_use]
-    pub fn made() -> Self {
+    pub fn generate() -> Self {
         Self { trace_id: fastrand::u128(1..), span_id: fastrand::u64(1..), flags: 0 }
     }
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn trace_that_is_made_is_a_good_one_and_unlike_the_others() {
-        let (one, other) = (TraceContext::made(), TraceContext::made());
+        let (one, other) = (TraceContext::generate(), TraceContext::generate());
         assert_ne!(one.trace_id(), other.trace_id());
         assert_eq!(one.to_string().parse::<TraceContext>().unwrap(), one);
     }

@@ -3,7 +3,7 @@
 use actix_cors::Cors;
 use actix_web::http::header;
 
-use crate::domain::settings::web_url;
+use crate::domain::config_value::web_url;
 
 /// Pages of exactly these origins may call us and read every answer, failures too.
 pub(super) fn cors(origins: &[Origin]) -> Cors {

@@ -25,7 +25,7 @@ impl KnownParticipants {
     }
 
     /// Returns whether a participant was seen registered less than a minute before `uptime`.
-    pub fn contain(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) -> bool {
+    pub fn contains(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) -> bool {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let since = seen.get(&(event_id.clone(), line_user_id.clone()));
         since.is_some_and(|since| uptime.saturating_sub(*since) < VALID)
@@ -51,10 +51,10 @@ mod tests {
         let (spring, autumn) = ("spring".parse().unwrap(), "autumn".parse().unwrap());
         let hanako = "U0123456789abcdef0123456789abcdef".parse().unwrap();
         let seconds = Duration::from_secs;
-        assert!(!known.contain(&spring, &hanako, seconds(1)));
+        assert!(!known.contains(&spring, &hanako, seconds(1)));
         known.remember(&spring, &hanako, seconds(1));
-        assert!(known.contain(&spring, &hanako, seconds(60)));
-        assert!(!known.contain(&spring, &hanako, seconds(61)));
-        assert!(!known.contain(&autumn, &hanako, seconds(2)));
+        assert!(known.contains(&spring, &hanako, seconds(60)));
+        assert!(!known.contains(&spring, &hanako, seconds(61)));
+        assert!(!known.contains(&autumn, &hanako, seconds(2)));
     }
 }

@@ -24,10 +24,10 @@ use crate::line::trace;
 
 use super::{ops::Ops, problem, request_id::client_key};
 
-/// The path of an endpoint as it was declared, `/api/events/{eventId}/me`: what logs and metrics call it, so that
+/// The path of a route as it was declared, `/api/events/{eventId}/me`: what logs and metrics call it, so that
 /// neither names a participant.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Endpoint(pub &'static str);
+pub(super) struct Route(pub &'static str);
 
 /// The middleware; outermost.
 pub(super) async fn observe<B>(mut req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<EitherBody<B>>, Error>
@@ -37,11 +37,11 @@ where
     let clock = req.app_data::<Data<Ops>>().map(|ops| ops.clock.clone());
     let uptime = || clock.as_ref().map(|clock| clock.uptime()).unwrap_or_default();
     let started = uptime();
-    let request_id = RequestId::made();
+    let request_id = RequestId::generate();
     let method = known_method(req.method());
     discard_unread_body(&mut req);
     let parent = parent_of(req.headers());
-    let trace = parent.map_or_else(TraceContext::made, TraceContext::child);
+    let trace = parent.map_or_else(TraceContext::generate, TraceContext::child);
     let span = span(&request_id, method, trace);
     #[cfg(feature = "otel")]
     if let Some(parent) = parent {
@@ -53,13 +53,13 @@ where
 
     let problem::Rendered { mut answer, code } = problem::render(answer, &request_id);
     add_headers(answer.headers_mut(), &request_id);
-    let endpoint = answer.request().app_data::<Endpoint>().map_or("none", |endpoint| endpoint.0);
+    let route = answer.request().app_data::<Route>().map_or("none", |route| route.0);
     let (status, took) = (answer.status(), uptime().saturating_sub(started));
     #[cfg(feature = "otel")]
-    span.record("http.route", endpoint).record("http.status", status.as_u16());
+    span.record("http.route", route).record("http.status", status.as_u16());
     // One that is malformed was refused where it counts, and is ignored elsewhere.
     let key = client_key(answer.request().headers()).ok().flatten();
-    note(&Answered { request_id: &request_id, key: key.as_ref(), trace, method, endpoint, status, code, took });
+    note(&Answered { request_id: &request_id, key: key.as_ref(), trace, method, route, status, code, took });
     Ok(answer)
 }
 
@@ -98,7 +98,7 @@ struct Answered<'a> {
     key: Option<&'a RequestId>,
     trace: TraceContext,
     method: &'static str,
-    endpoint: &'static str,
+    route: &'static str,
     status: StatusCode,
     code: Option<&'static str>,
     took: Duration,
@@ -106,15 +106,15 @@ struct Answered<'a> {
 
 /// One line and two metrics. Probes come every few seconds and are no news: their line is for debugging.
 fn note(answered: &Answered<'_>) {
-    let Answered { request_id, key, trace, method, endpoint, status, code, took } = *answered;
+    let Answered { request_id, key, trace, method, route, status, code, took } = *answered;
     let code = code.unwrap_or("none");
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    if matches!(endpoint, "/healthz" | "/readyz" | "/metrics") {
+    if matches!(route, "/healthz" | "/readyz" | "/metrics") {
         tracing::debug!(
             request.id = %request_id,
             trace.id = %trace.trace_id(),
             http.method = method,
-            http.route = endpoint,
+            http.route = route,
             http.status = status.as_u16(),
             took_us,
             "answered"
@@ -124,7 +124,7 @@ fn note(answered: &Answered<'_>) {
             request.id = %request_id,
             trace.id = %trace.trace_id(),
             http.method = method,
-            http.route = endpoint,
+            http.route = route,
             http.status = status.as_u16(),
             idempotency.key = key.map(tracing::field::display),
             problem.code = code,
@@ -132,9 +132,9 @@ fn note(answered: &Answered<'_>) {
             "answered"
         );
     }
-    metrics::counter!("http_requests_total", "method" => method, "endpoint" => endpoint, "status" => status.as_str().to_owned())
+    metrics::counter!("http_requests_total", "method" => method, "endpoint" => route, "status" => status.as_str().to_owned())
         .increment(1);
-    metrics::histogram!("http_request_duration_seconds", "method" => method, "endpoint" => endpoint).record(took);
+    metrics::histogram!("http_request_duration_seconds", "method" => method, "endpoint" => route).record(took);
 }
 
 /// A method as a metric's label: as many values as there are methods, whatever clients make up.

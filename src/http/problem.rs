@@ -32,7 +32,7 @@ pub enum ApiError {
     ChannelNotFound,
     #[error("this cursor was changed or belongs to another query: begin again without it")]
     CursorInvalid,
-    #[error("this participant doesn't hold that stamp, so there is no notice of it")]
+    #[error("this participant doesn't have that stamp, so there is no notice of it")]
     DeliveryNotFound,
     #[error("there is no such event")]
     EventNotFound,
@@ -171,9 +171,8 @@ impl ApiError {
         }
     }
 
-    fn faults(&self) -> Vec<FaultView<'_>> {
-        let Self::FlexInvalid(faults) = self else { return Vec::new() };
-        faults.iter().map(|fault| FaultView { path: &fault.path, limit: &fault.limit }).collect()
+    fn faults(&self) -> &[Fault] {
+        if let Self::FlexInvalid(faults) = self { faults } else { &[] }
     }
 
     /// Logs what an operator must look at, with all its causes; a client's mistake is not logged here.
@@ -213,14 +212,8 @@ struct ProblemView<'a> {
     detail: String,
     code: &'static str,
     request_id: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    faults: Vec<FaultView<'a>>,
-}
-
-#[derive(Serialize)]
-struct FaultView<'a> {
-    path: &'a str,
-    limit: &'a str,
+    #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
+    faults: &'a [Fault],
 }
 
 /// An answer on its way out, and the code of its problem if it is one.

@@ -30,5 +30,5 @@ pub(super) fn client_key(headers: &HeaderMap) -> Result<Option<RequestId>, ApiEr
 
 /// Returns our own id of a request: the `x-request-id` of its answer, whatever its client calls it.
 pub(super) fn own_id(req: &HttpRequest) -> RequestId {
-    req.extensions().get().cloned().unwrap_or_else(RequestId::made)
+    req.extensions().get().cloned().unwrap_or_else(RequestId::generate)
 }

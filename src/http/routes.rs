@@ -12,20 +12,21 @@ use super::{admin, observe, ops, participant, problem::ApiError, webhook};
 /// Returns all endpoints; the busiest first, for they are tried in order.
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = vec![
-        at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).post(participant::acquire),
-        at("/api/events/{eventId}/me").get(participant::card).put(participant::register),
+        at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).on(Method::POST, participant::acquire),
+        at("/api/events/{eventId}/me").get(participant::card).on(Method::PUT, participant::register),
         at("/api/events/{eventId}/stamps").get(participant::stamps),
-        at("/webhook/{channel}").post(webhook::receive),
+        at("/webhook/{channel}").on(Method::POST, webhook::receive),
         at("/admin/api/events").get(admin::events::list),
-        at("/admin/api/events/{eventId}").get(admin::events::show).put(admin::events::put),
+        at("/admin/api/events/{eventId}").get(admin::events::show).on(Method::PUT, admin::events::put),
         at("/admin/api/events/{eventId}/users").get(admin::users::list),
-        at("/admin/api/events/{eventId}/users.csv").get_streamed(admin::users::csv),
+        at("/admin/api/events/{eventId}/users.csv").on(Method::GET, admin::users::csv),
         at("/admin/api/events/{eventId}/users/{lineUserId}").get(admin::users::show),
         at("/admin/api/events/{eventId}/stamps").get(admin::stamps::list),
-        at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).put(admin::stamps::put),
+        at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).on(Method::PUT, admin::stamps::put),
         at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::stamps::holders),
         at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
-        at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend").post(admin::deliveries::resend),
+        at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend")
+            .on(Method::POST, admin::deliveries::resend),
         at("/admin/api/events/{eventId}/stats").get(admin::stats::show),
         at("/openapi.json").get(ops::openapi),
     ];
@@ -89,34 +90,7 @@ impl Endpoint {
         self
     }
 
-    /// Answers GET alone: a HEAD would read the whole list for nothing.
-    fn get_streamed<F, Args>(self, handler: F) -> Self
-    where
-        F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
-    {
-        self.on(Method::GET, handler)
-    }
-
-    fn post<F, Args>(self, handler: F) -> Self
-    where
-        F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
-    {
-        self.on(Method::POST, handler)
-    }
-
-    fn put<F, Args>(self, handler: F) -> Self
-    where
-        F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
-    {
-        self.on(Method::PUT, handler)
-    }
-
+    /// Answers one method; GET alone where a HEAD would read a whole list for nothing.
     fn on<F, Args>(mut self, method: Method, handler: F) -> Self
     where
         F: Handler<Args>,
@@ -131,7 +105,7 @@ impl Endpoint {
     /// Returns the resource; the answer to any other method names those that there are.
     fn into_resource(self) -> Resource {
         let allowed = self.methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-        let resource = web::resource(self.path).app_data(observe::Endpoint(self.path));
+        let resource = web::resource(self.path).app_data(observe::Route(self.path));
         let resource = self.routes.into_iter().fold(resource, Resource::route);
         resource.default_service(web::to(move || {
             let allowed = allowed.clone();

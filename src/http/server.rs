@@ -43,13 +43,16 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
 /// Serves what operators ask alone, for a process without the API, until `shutdown`.
 pub async fn serve_ops(listener: TcpListener, ops: Ops, shutdown: CancellationToken) -> io::Result<()> {
     let metrics = ops.metrics.clone();
-    let server = HttpServer::new(move || ops_service(ops.clone()))
-        .workers(1)
-        .client_request_timeout(HEAD_TIMEOUT)
-        .shutdown_signal(shutdown.cancelled_owned())
-        .shutdown_timeout(0)
-        .listen(listener)?
-        .run();
+    let server = HttpServer::new(move || {
+        let app = actix_web::App::new().configure(routes::configure_ops);
+        app.app_data(Data::new(ops.clone())).wrap(from_fn(observe))
+    })
+    .workers(1)
+    .client_request_timeout(HEAD_TIMEOUT)
+    .shutdown_signal(shutdown.cancelled_owned())
+    .shutdown_timeout(0)
+    .listen(listener)?
+    .run();
     with_upkeep(metrics, server).await
 }
 
@@ -83,19 +86,4 @@ pub(super) fn service(
         .app_data(Data::new(app.ops.clone()))
         .app_data(Data::new(app))
         .wrap(from_fn(observe))
-}
-
-/// The operators' paths alone.
-fn ops_service(
-    ops: Ops,
-) -> actix_web::App<
-    impl ServiceFactory<
-        ServiceRequest,
-        Config = (),
-        Response = ServiceResponse<impl MessageBody>,
-        Error = Error,
-        InitError = (),
-    >,
-> {
-    actix_web::App::new().configure(routes::configure_ops).app_data(Data::new(ops)).wrap(from_fn(observe))
 }

@@ -30,7 +30,6 @@ pub(super) enum CallError {
         "the answer ({status}) is not LINE's, it has no {REQUEST_ID}: look for a proxy or a login page between this machine and LINE"
     )]
     NotLine {
-        /// The status.
         status: u16,
         /// How long its sender asks to wait.
         retry_after: Option<RetryAfter>,
@@ -38,9 +37,7 @@ pub(super) enum CallError {
     /// A status other than 2xx.
     #[error("LINE answered {status}: {said}")]
     Status {
-        /// The status.
         status: u16,
-        /// LINE's words.
         said: String,
         /// How long LINE asks to wait.
         retry_after: Option<RetryAfter>,
@@ -92,7 +89,6 @@ impl Answer {
         request.send().await.map(Self).map_err(CallError::Transport)
     }
 
-    /// Returns the status.
     pub(super) fn status(&self) -> u16 {
         self.0.status().as_u16()
     }
@@ -107,7 +103,6 @@ impl Answer {
         RetryAfter::read(&self.header("retry-after")?)
     }
 
-    /// Reads the whole body.
     pub(super) async fn body(mut self) -> Result<Vec<u8>, CallError> {
         let mut body = Vec::new();
         while let Some(chunk) = self.0.chunk().await.map_err(CallError::Transport)? {

@@ -64,6 +64,7 @@ impl fmt::Debug for Platform {
 pub(super) struct NotUsable;
 
 /// How the bytes travel.
+#[derive(Clone, Copy)]
 pub(super) enum Transport {
     Plain,
     Tls,

@@ -12,8 +12,8 @@ use super::{
     platform::transport,
 };
 use crate::domain::{
+    config_value::{millis, parsed, seconds, text, texts, web_url},
     ids::ChannelName,
-    settings::{millis, seconds, text, texts, web_url},
 };
 
 /// LINE's own address, the default of `line.api_base_url`.
@@ -84,7 +84,7 @@ struct ChannelKeys {
     login_channel_ids: Vec<String>,
     #[serde(default, deserialize_with = "secret")]
     login_channel_secret: Option<SecretString>,
-    #[serde(default, deserialize_with = "secrets")]
+    #[serde(default, deserialize_with = "parsed")]
     channel_secrets: Vec<SecretString>,
     #[serde(default, deserialize_with = "bearer")]
     access_token: Option<SecretString>,
@@ -147,10 +147,6 @@ fn channel_ids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Err
 
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
     Ok(Some(text(from)?.into()))
-}
-
-fn secrets<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SecretString>, D::Error> {
-    Ok(texts(from)?.into_iter().map(SecretString::from).collect())
 }
 
 /// A secret that goes into a header: visible ASCII without spaces (RFC 6750, section 2.1, allows even less).

@@ -23,7 +23,7 @@ pub(super) fn traceparent() -> String {
     if let Some(exported) = exported::traceparent() {
         return exported;
     }
-    current().unwrap_or_else(TraceContext::made).to_string()
+    current().unwrap_or_else(TraceContext::generate).to_string()
 }
 
 #[cfg(feature = "otel")]
@@ -63,7 +63,7 @@ mod tests {
 
     #[tokio::test]
     async fn request_to_line_belongs_to_the_trace_it_is_made_in_or_to_a_new_one() {
-        let trace = TraceContext::made();
+        let trace = TraceContext::generate();
         assert_eq!(within(trace, async { traceparent() }).await, trace.to_string());
         assert_eq!(current(), None);
         assert_ne!(traceparent(), traceparent());

@@ -44,7 +44,7 @@ pub struct WorkerId(String);
 impl WorkerId {
     /// Makes a new name (UUID v4).
     #[must_use]
-    pub fn made() -> Self {
+    pub fn generate() -> Self {
         Self(uuid::Uuid::new_v4().to_string())
     }
 

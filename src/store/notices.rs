@@ -126,8 +126,8 @@ impl Change {
             Some(reason) => change.set("noticeReason", ":reason", text(reason)),
             None => change.remove("noticeReason"),
         };
-        if let Some(tried_at) = parked.tried_at {
-            change = change.set_once("noticeTriedAt", ":triedAt", text(tried_at.to_string()));
+        if let Some(maybe_sent_at) = parked.maybe_sent_at {
+            change = change.set_once("noticeTriedAt", ":triedAt", text(maybe_sent_at.to_string()));
         }
         if let Some(error) = &parked.error {
             change = change.set("flexMessageError", ":error", items::refusal(error));

@@ -23,7 +23,7 @@ pub use difference::{Difference, Remedy};
 use difference::Found;
 
 use super::{Store, StoreError};
-use crate::domain::{settings::text, time::Timestamp};
+use crate::domain::{config_value::text, time::Timestamp};
 use definition::Definition;
 
 /// The names of the two tables (configuration section `store`).

@@ -172,7 +172,7 @@ async fn what_may_have_arrived_is_sent_again_when_a_person_decides() {
         state: ParkedState::Unknown,
         since: house.clock.now(),
         reason: Some("retry_key_expired".to_owned()),
-        tried_at: None,
+        maybe_sent_at: None,
         error: None,
     };
     house.store.park(&notice(&hanako, "001"), None, &unknown).await.unwrap();

@@ -223,12 +223,11 @@ fn put(tree: &mut Table, path: &str, value: Value) {
         }
         Some((first, rest)) => {
             let child = tree.entry(first).or_insert_with(|| Value::Table(Table::new()));
+            if !child.is_table() {
+                *child = Value::Table(Table::new());
+            }
             if let Value::Table(table) = child {
                 put(table, rest, value);
-            } else {
-                let mut table = Table::new();
-                put(&mut table, rest, value);
-                *child = Value::Table(table);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Three layers, each laid over the one before: the defaults (`config/default.toml`, compiled in, and a command's own),
 //! the file named by `--config` or `STAMP_RALLY_CONFIG`, the environment (`STAMP_RALLY__SECTION__KEY`). What is wrong
 //! ends the start with one line that names the key, where its value came from and what to do. Each section
-//! deserialises into the type that its room uses, with the functions of [`domain::settings`](crate::domain::settings).
+//! deserialises into the type that its room uses, with the functions of [`domain::config_value`](crate::domain::config_value).
 
 mod error;
 mod layers;

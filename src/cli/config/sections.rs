@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
 use url::Url;
 
-use crate::domain::settings::{parsed, text, texts, web_url};
+use crate::domain::config_value::{parsed, text, texts, web_url};
 use crate::http::{Origin, auth::AdminToken};
 
 /// `http`: the server.

@@ -7,11 +7,12 @@ use clap::ArgGroup;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 
-use super::{
-    one_of,
-    words::{maybe_sent, why},
+use super::words::{maybe_sent, why};
+use crate::cli::{
+    options::{DryRun, one_of},
+    progress::progress,
+    store::event,
 };
-use crate::cli::{dry_run::DryRun, progress::progress, store::event};
 use crate::domain::{
     fact::Fact,
     ids::{EventId, LineUserId, StampId},
@@ -37,7 +38,7 @@ const USAGE: &str = "stamp-rally deliveries resend [OPTIONS] <EVENT> <USER> <STA
 /// Which notices.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("which").args(["line_user_id", "state"]).required(true), override_usage = USAGE)]
-pub(super) struct ResendArgs {
+pub struct ResendArgs {
     /// The event's id
     #[arg(value_name = "EVENT")]
     event_id: EventId,
@@ -58,7 +59,6 @@ pub(super) struct ResendArgs {
     dry_run: DryRun,
 }
 
-/// Carries the command out.
 pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let name = operator_name(args.by.as_deref())?;
     let event = event(store, &args.event_id).await?;
@@ -81,7 +81,10 @@ pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Writ
 fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
     let account = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| printable_name(&env::var(name).ok()?));
     let name = by.map(ToOwned::to_owned).or_else(account);
-    Ok(format!("cli:{}", name.context("nobody knows who asks, which the facts shall tell: name them with --by NAME")?))
+    Ok(format!(
+        "cli:{}",
+        name.context("the facts name who asks, and this account has no name: give one with --by NAME")?
+    ))
 }
 
 /// Returns the name of an account as a token could have it; `None` where nothing of it is left.
@@ -111,7 +114,7 @@ impl Operator<'_> {
             && parked.state == ParkedState::Held
         {
             bail!(
-                "the last notice of this stamp is held since {} ({}) and goes out by itself when its channel goes on: \
+                "the last notice of this stamp is held since {} ({}) and goes out by itself when its channel is resumed: \
                  nothing is written",
                 parked.since.in_zone(self.zone),
                 why(parked)
@@ -158,7 +161,7 @@ impl Operator<'_> {
         };
         bar.finish_and_clear();
         tally.print(state, self.mode, out)?;
-        ended.map_err(|error| error.context("broken off: the same command again goes on with the rest"))
+        ended.map_err(|error| error.context("broken off: the same command again continues with the rest"))
     }
 
     /// Returns the stamps whose notices, or resends, are in a state.

@@ -28,7 +28,7 @@ pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &m
     }
     if friendships.is_empty() {
         let unknown = "whether they are a friend of the account isn't known: no follow or unfollow was seen, and to \
-                       somebody who never added it LINE shows nothing";
+                       a user who never added it LINE shows nothing";
         writeln!(out, "{unknown}")?;
     }
     if !facts.unreadable.is_empty() {
@@ -43,14 +43,14 @@ pub(super) async fn show(store: &Store, event: &Event, who: &LineUserId, out: &m
 }
 
 fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
-    let called_at = notice.called_at.in_zone(zone);
-    let asked = notice.requested_by.map(|who| format!("asked for by {} at {called_at}", printable(who)));
+    let since = notice.since.in_zone(zone);
+    let asked = notice.requested_by.map(|who| format!("asked for by {} at {since}", printable(who)));
     let words = match &notice.state {
         DeliveryState::Parked(parked) => {
             vec![
                 Some(format!("since {}", parked.since.in_zone(zone))),
                 Some(why(parked)),
-                maybe_sent(parked.tried_at, zone),
+                maybe_sent(parked.maybe_sent_at, zone),
             ]
         }
         DeliveryState::Sent(sent) => sent_words(sent, zone),
@@ -59,7 +59,9 @@ fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
             words.push(Some(format!("no friend since {}", unfollowed_at.in_zone(zone))));
             words
         }
-        DeliveryState::Pending { tried_at } => vec![Some(format!("since {called_at}")), maybe_sent(*tried_at, zone)],
+        DeliveryState::Pending { maybe_sent_at } => {
+            vec![Some(format!("since {since}")), maybe_sent(*maybe_sent_at, zone)]
+        }
     };
     [asked].into_iter().chain(words).flatten().collect::<Vec<_>>().join("; ")
 }

@@ -87,7 +87,7 @@ async fn planned(store: &Store, application: &Application<'_>, file: &EventFile)
     if let Some(FixedChange { attribute, from, to }) = store.refused_change(&plan.event.old, &plan.event.new).await? {
         let shards = file.index_shards.as_ref().filter(|_| attribute == "indexShards");
         let place = shards.map_or(&channel.place, |shards| &shards.place);
-        bail!("{place}: can't change any more (from {from} to {to}): somebody is registered");
+        bail!("{place}: can't change any more (from {from} to {to}): a participant is registered");
     }
     Ok(plan)
 }
@@ -112,7 +112,7 @@ async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
     let event_id = &plan.event.new.event_id;
     let mut added = plan.added();
     for write in plan.writes() {
-        let stopped = || format!("event {event_id}: stopped at {write}; run it again, it goes on from there");
+        let stopped = || format!("event {event_id}: stopped at {write}; run it again, it continues from there");
         if write.comes_after_new_places() {
             // Readers get the masters from the index, which may lag behind the table.
             until_listed(store, event_id, &std::mem::take(&mut added)).await.with_context(stopped)?;
@@ -123,7 +123,7 @@ async fn carry_out(store: &Store, plan: &Plan) -> anyhow::Result<()> {
         };
         if replaced.with_context(stopped)? == Replaced::LostRace {
             bail!(
-                "event {event_id}: {write} was changed by somebody else meanwhile and is left as they want it; look \
+                "event {event_id}: {write} was changed by another writer meanwhile and is left as that one wrote it; look \
                  at it (`stamp-rally event show {event_id}`) and run this again"
             );
         }

@@ -21,11 +21,11 @@ enum Shown<'a> {
     Text(String),
 }
 
-impl<'a> Attributes<'a> {
-    pub fn of_event(event: &'a Event) -> Self {
+impl Attributes<'_> {
+    pub fn of_event(event: &Event) -> Attributes<'_> {
         let at = |at: Timestamp| Shown::Text(format!("{at} ({})", at.in_zone(event.time_zone)));
         let liff_id = event.liff_id.as_ref().map_or(Shown::Nothing, |id| Shown::Text(id.as_str().to_owned()));
-        Self(vec![
+        Attributes(vec![
             ("name", Shown::Text(event.name.as_str().to_owned())),
             ("startsAt", at(event.window.starts_at())),
             ("endsAt", at(event.window.ends_at())),
@@ -40,8 +40,8 @@ impl<'a> Attributes<'a> {
         ])
     }
 
-    pub fn of_stamp(master: &'a StampMaster) -> Self {
-        Self(vec![
+    pub fn of_stamp(master: &StampMaster) -> Attributes<'_> {
+        Attributes(vec![
             ("name", Shown::Text(master.name.as_str().to_owned())),
             ("order", Shown::Text(master.order.number().to_string())),
             ("isActive", Shown::Text(master.is_active.to_string())),

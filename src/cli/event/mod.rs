@@ -15,9 +15,8 @@ use std::{
 };
 
 use super::{
-    dry_run::DryRun,
     event_file::{self, EventFile},
-    options::SettingsArgs,
+    options::{DryRun, WithSettings},
     store,
 };
 use crate::domain::{
@@ -28,17 +27,8 @@ use crate::domain::{
 pub use apply::{Application, apply};
 
 /// Events and their stamps.
-#[derive(Debug, clap::Args)]
-pub struct EventArgs {
-    #[command(flatten)]
-    settings: SettingsArgs,
-    #[command(subcommand)]
-    command: EventCommand,
-}
-
-/// Events and their stamps.
 #[derive(Debug, clap::Subcommand)]
-enum EventCommand {
+pub enum EventCommand {
     /// Write events and their stamps as files say, and show what changes
     ///
     /// Where the table differs from a file, by the API or an earlier file, the difference is shown and the file's value
@@ -64,8 +54,7 @@ enum EventCommand {
     },
 }
 
-/// Carries the command out.
-pub async fn execute(args: EventArgs, out: &mut impl Write) -> anyhow::Result<()> {
+pub async fn execute(args: WithSettings<EventCommand>, out: &mut impl Write) -> anyhow::Result<()> {
     let settings = args.settings.start()?;
     let now = MachineClock::start().now();
     match args.command {

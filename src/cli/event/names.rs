@@ -2,11 +2,11 @@
 
 use anyhow::bail;
 
-use super::plan::{Plan, Step};
+use super::plan::{Plan, StampStep, Step};
 use crate::cli::event_file::EventFile;
 use crate::domain::{
     event::{Event, EventRemains},
-    stamp::{StampMaster, StampMasterRemains},
+    stamp::StampMaster,
 };
 use crate::line::flex::{Fault, names};
 
@@ -38,7 +38,7 @@ fn refuse_broken_completion(file: &EventFile, plan: &Plan) -> anyhow::Result<()>
         let masters: Vec<StampMaster> = named.chain(&plan.others.readable).cloned().collect();
         return refuse(&place, &names::faults_of_any_completion(event, &masters));
     }
-    let is_new_name = |step: &&Step<StampMaster, StampMasterRemains>| {
+    let is_new_name = |step: &&StampStep| {
         step.old.readable().is_none_or(|old| (&old.name, old.order) != (&step.new.name, step.new.order))
     };
     let mut renamed = plan.stamps.iter().filter(is_new_name);

@@ -29,7 +29,7 @@ pub(super) struct Stored {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub event: Step<Event, EventRemains>,
-    pub stamps: Vec<Step<StampMaster, StampMasterRemains>>,
+    pub stamps: Vec<StampStep>,
     /// In the table, not in the file.
     pub others: StampMasters,
 }
@@ -43,20 +43,36 @@ pub(super) struct Step<T, R> {
     lines: Vec<String>,
 }
 
+/// What becomes of a stamp.
+pub(super) type StampStep = Step<StampMaster, StampMasterRemains>;
+
 /// One write.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Write<'p> {
     Event(&'p Step<Event, EventRemains>),
-    Stamp(&'p Step<StampMaster, StampMasterRemains>),
+    Stamp(&'p StampStep),
 }
 
 impl<T, R> Step<T, R> {
+    /// Compares a setting with what is stored. One whose index keys are wrong is written, and so listed again, also where
+    /// nothing else is new.
+    fn new(old: masters::Stored<T, R>, new: T, of: fn(&T) -> Attributes<'_>) -> Self {
+        let mut lines = match old.readable() {
+            None => of(&new).all(),
+            Some(setting) => of(&new).changed_from(&of(setting)),
+        };
+        if old.readable().is_some() && !old.is_listed() {
+            lines.push("GSI1PK, GSI1SK: missing or not those of its attributes, is listed again".to_owned());
+        }
+        Self { old, new, lines }
+    }
+
     fn is_needed(&self) -> bool {
         !self.lines.is_empty()
     }
 }
 
-impl Step<StampMaster, StampMasterRemains> {
+impl StampStep {
     /// Returns whether the card gets a place more: a new stamp, or one that is active again or listed again.
     fn grows(&self) -> bool {
         self.new.is_active && !(self.counted() && self.old.is_listed())
@@ -83,12 +99,12 @@ impl Plan {
         let refused = |error: Malformed| anyhow!("{}: {error}", file.event_id.place);
         let event_id = &file.event_id.value;
         let new = stored.event.changed(event_change(file), event_id, now).map_err(refused)?;
-        let event = event_step(stored.event, new);
+        let event = Step::new(stored.event, new, Attributes::of_event);
         let (mut named, mut stamps) = (stored.stamps, Vec::new());
         for entry in &file.stamps {
             let old = named.remove(&entry.stamp_id).unwrap_or_default();
             let new = old.changed(stamp_change(entry), event_id, &entry.stamp_id, now).map_err(refused)?;
-            stamps.push(stamp_step(old, new));
+            stamps.push(Step::new(old, new, Attributes::of_stamp));
         }
         Ok(Self { event, stamps, others: stored.others })
     }
@@ -99,8 +115,7 @@ impl Plan {
     /// both the old and the new one: places are added before anything else (a new event is written after its stamps,
     /// which can't be reached without it), and taken away after everything else.
     pub fn writes(&self) -> Vec<Write<'_>> {
-        let stamps =
-            |of: fn(&Step<StampMaster, StampMasterRemains>) -> bool| self.stamps.iter().filter(move |step| of(step));
+        let stamps = |of: fn(&StampStep) -> bool| self.stamps.iter().filter(move |step| of(step));
         let growing = stamps(Step::grows).map(Write::Stamp);
         let neutral = stamps(|step| !step.grows() && !step.shrinks()).map(Write::Stamp);
         let shrinking = stamps(Step::shrinks).map(Write::Stamp);
@@ -170,34 +185,6 @@ fn describe<T, R>(out: &mut fmt::Formatter<'_>, indent: &str, name: &str, step: 
         masters::Stored::Readable(_) => writeln!(out, "{indent}{name}: unchanged")?,
     }
     step.lines.iter().try_for_each(|line| writeln!(out, "{indent}  {line}"))
-}
-
-fn event_step(old: masters::Stored<Event, EventRemains>, new: Event) -> Step<Event, EventRemains> {
-    let lines = lines(&old, &Attributes::of_event(&new), Attributes::of_event);
-    Step { old, new, lines }
-}
-
-fn stamp_step(
-    old: masters::Stored<StampMaster, StampMasterRemains>,
-    new: StampMaster,
-) -> Step<StampMaster, StampMasterRemains> {
-    let lines = lines(&old, &Attributes::of_stamp(&new), Attributes::of_stamp);
-    Step { old, new, lines }
-}
-
-/// Returns what is new about a setting. One whose index keys are wrong is written, and so listed again, also where nothing else
-/// is new.
-fn lines<'a, T, R>(
-    old: &'a masters::Stored<T, R>,
-    new: &Attributes<'_>,
-    of: impl FnOnce(&'a T) -> Attributes<'a>,
-) -> Vec<String> {
-    let Some(setting) = old.readable() else { return new.all() };
-    let mut lines = new.changed_from(&of(setting));
-    if !old.is_listed() {
-        lines.push("GSI1PK, GSI1SK: missing or not those of its attributes, is listed again".to_owned());
-    }
-    lines
 }
 
 fn event_change(file: &EventFile) -> EventChange {

@@ -42,8 +42,8 @@ impl Desk {
     fn read(&self, text: &str) -> Result<EventFile, String> {
         let file = self.0.join("rally.toml");
         fs::write(&file, text).unwrap();
-        let told = |error: anyhow::Error| self.without_folder(&format!("{error:#}"));
-        let mut event = read(&file, &self.0.join("templates")).map_err(told)?;
+        let said = |error: anyhow::Error| self.without_folder(&format!("{error:#}"));
+        let mut event = read(&file, &self.0.join("templates")).map_err(said)?;
         event.channel.place = self.without_folder(&event.channel.place);
         Ok(event)
     }
@@ -114,7 +114,7 @@ fn a_value_of_the_wrong_type_is_refused_with_its_line() {
 
 #[test]
 fn a_value_the_domain_refuses_is_refused_with_line_key_and_rule() {
-    for (good, bad, told) in [
+    for (good, bad, said) in [
         ("harbour-walk", "harbour#walk", "line 1, `eventId`: must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
         ("港さんぽ", " ", "line 2, `name`: must be 1 to 200 characters without control characters"),
         ("2026-06-01", "2026-05-01", "line 4, `endsAt`: must be later than startsAt"),
@@ -135,7 +135,7 @@ fn a_value_the_domain_refuses_is_refused_with_line_key_and_rule() {
         ("\"001\"", "\"\"", "line 8, `stamps[0].stampId`: must match [A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
     ] {
         let refusal = Desk::new().refusal(&format!("{RALLY}{STAMP}").replacen(good, bad, 1));
-        assert_eq!(refusal, format!("event file ~/rally.toml, {told}"));
+        assert_eq!(refusal, format!("event file ~/rally.toml, {said}"));
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use super::words;
 use crate::cli::{printed::counted, progress::progress};
 use crate::domain::{
     counts::{self, Counts, Hour, Hours},
@@ -145,6 +144,14 @@ impl<'a> Comparison<'a> {
     fn in_all(&self) -> String {
         words(&counts::total(&self.facts.hours))
     }
+}
+
+/// Returns counts in words; stamps by id.
+pub(super) fn words(counts: &Counts) -> String {
+    let stamps = counts.stamps.iter().map(|(id, count)| format!("{id}: {count}")).collect::<Vec<_>>().join(", ");
+    let registrations = counted(counts.registrations, "registration", "registrations");
+    let cards = counted(counts.completions, "completed card", "completed cards");
+    format!("{registrations}, {cards}, stamps [{stamps}]")
 }
 
 fn at(hours: &Hours, hour: &Hour) -> String {

@@ -32,14 +32,13 @@ pub struct BackfillArgs {
     rate: NonZeroU32,
 }
 
-/// Carries the command out.
 pub async fn execute(settings: &Settings, args: BackfillArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let shutdown = service::shutdown_signal()?;
     store::with(settings, async |store| {
         let (mut pass, interrupted) = store.backfill(MachineClock::start()).await?;
         if let Some(Interrupted { counts, at }) = interrupted {
             let items = counted(counts.looked_at, "item", "items");
-            writeln!(out, "going on where a run was interrupted at {at}, after {items}")?;
+            writeln!(out, "continuing where a run was interrupted at {at}, after {items}")?;
         }
         let bar = progress("items looked at", None);
         bar.set_position(pass.counts().looked_at);
@@ -62,10 +61,10 @@ async fn all(pass: &mut Backfill, rate: u32, bar: &ProgressBar, stop: &Cancellat
     while !pass.is_over() {
         // What is broken off is done again by the next run.
         let page = tokio::select! {
-            () = stop.cancelled() => bail!("interrupted: run it again to go on"),
+            () = stop.cancelled() => bail!("interrupted: run it again to continue"),
             page = pass.step(most) => page,
         };
-        page.context("it broke off: run it again to go on")?;
+        page.context("it broke off: run it again to continue")?;
         bar.set_position(pass.counts().looked_at);
         bar.set_message(format!("{} got their keys", pass.counts().filled));
         let due = began + seconds(pass.counts().looked_at - before, rate);

@@ -36,7 +36,6 @@ pub struct CheckArgs {
     rate: NonZeroU32,
 }
 
-/// Carries the command out.
 pub async fn execute(settings: &Settings, args: CheckArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let shutdown = service::shutdown_signal()?;
     store::with(settings, async |store| {

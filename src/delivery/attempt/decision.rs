@@ -72,7 +72,7 @@ impl<'f> About<'f> {
         let Subject::Completed { completed_at } = self.subject else { return false };
         let is_forgotten = |stamp: &UserStamp| {
             let is_old = now.since(stamp.acquired_at) > RETRY_LIMIT;
-            matches!(stamp.notice, NoticeStatus::Pending { tried_at } if is_old || tried_at.is_some())
+            matches!(stamp.notice, NoticeStatus::Pending { maybe_sent_at } if is_old || maybe_sent_at.is_some())
         };
         self.facts.stamps.iter().any(|stamp| stamp.acquired_at <= completed_at && is_forgotten(stamp))
     }
@@ -168,9 +168,11 @@ fn still_due(facts: &Facts, pending: &PendingNotice) -> Result<Option<Timestamp>
             Err(Outcome::PassedOver)
         }
         (Some(NoticeStatus::Sent { .. }), _) => Err(Outcome::AlreadySent),
-        (Some(NoticeStatus::Parked(parked)), Path::Held) if parked.state == ParkedState::Held => Ok(parked.tried_at),
+        (Some(NoticeStatus::Parked(parked)), Path::Held) if parked.state == ParkedState::Held => {
+            Ok(parked.maybe_sent_at)
+        }
         (Some(NoticeStatus::Parked(parked)), _) => Err(Outcome::Parked(parked.state)),
-        (Some(NoticeStatus::Pending { tried_at }), Path::AheadOfStream | Path::Ordinary) => Ok(*tried_at),
+        (Some(NoticeStatus::Pending { maybe_sent_at }), Path::AheadOfStream | Path::Ordinary) => Ok(*maybe_sent_at),
     }
 }
 

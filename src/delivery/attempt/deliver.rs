@@ -107,7 +107,7 @@ impl Parts {
         }
         if attempt.pending.path == Path::Unreadable {
             let parked = attempt.held(PauseReason::Unreadable, self.clock.now());
-            return Err(Instead::Park(Parked { tried_at: None, ..parked }));
+            return Err(Instead::Park(Parked { maybe_sent_at: None, ..parked }));
         }
         self.note_ambiguous(attempt).await?;
         let Some(rally) = self.rallies.rally(&attempt.pending.notice.event_id).await? else {
@@ -161,13 +161,13 @@ impl Parts {
             return Err(Instead::Next(Next::Done(Outcome::Wait)));
         }
         let (notice, began) = (&attempt.pending.notice, self.clock.now());
-        let key = retry_key(&channel.name, &notice.event_id, &notice.line_user_id, &about.subject, about.resend);
+        let key = retry_key(&channel.name, notice, &about.subject, about.resend);
         match channel.messenger.push(&notice.line_user_id, message, key).await {
             Ok(accepted) => {
                 let request_id = accepted.request_id;
                 tracing::info!(attempt = attempt.number, line.request_id = request_id, "LINE accepted the push");
                 self.answered(channel);
-                Ok(AcceptedPush { at: self.clock.now(), request_id, spoken_for: about.facts.spoken_for(&notice.key) })
+                Ok(AcceptedPush { at: self.clock.now(), request_id, settled_by: about.facts.settled_by(&notice.key) })
             }
             Err(error) => {
                 match (noted_at, &error) {

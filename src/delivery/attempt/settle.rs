@@ -24,7 +24,7 @@ impl Parts {
     /// they aren't sent again; the resend itself is marked last, because its mark ends the work.
     pub(super) async fn mark(&self, pending: &PendingNotice, accepted: &AcceptedPush) -> Result<Next, StoreError> {
         let (notice, at, request_id) = (&pending.notice, accepted.at, accepted.request_id.as_deref());
-        for key in &accepted.spoken_for {
+        for key in &accepted.settled_by {
             let repeated = NoticeId { key: key.clone(), ..notice.clone() };
             self.store.mark_sent(&repeated, at, request_id).await?;
         }

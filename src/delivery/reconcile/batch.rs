@@ -204,7 +204,7 @@ impl Reconciling<'_> {
     /// stream need not have a reader.
     async fn complete(&self, event: &Event, of: &Participant, tally: &mut Tally) -> Result<(), StoreError> {
         let facts = self.delivery.parts.store.facts(&event.event_id, &of.user).await?;
-        let waits = |card: &&Completed| card.notice == (NoticeStatus::Pending { tried_at: None });
+        let waits = |card: &&Completed| card.notice == (NoticeStatus::Pending { maybe_sent_at: None });
         let Some(card) = facts.completed.as_ref().filter(waits) else { return Ok(()) };
         let (event_id, line_user_id, key) = (event.event_id.clone(), of.user.clone(), NoticeKey::Completed);
         let notice = NoticeId { event_id, line_user_id, key };
@@ -245,7 +245,7 @@ impl Reconciling<'_> {
     /// Parks a notice as unknown: an operator decides.
     async fn park_unknown(&self, notice: &NoticeId, reason: &str) -> Result<Outcome, StoreError> {
         let (state, since) = (ParkedState::Unknown, self.delivery.clock().now());
-        let parked = Parked { state, since, reason: Some(reason.to_owned()), tried_at: None, error: None };
+        let parked = Parked { state, since, reason: Some(reason.to_owned()), maybe_sent_at: None, error: None };
         Ok(match self.delivery.parts.store.park(notice, None, &parked).await? {
             Marked::Already => Outcome::AlreadySent,
             Marked::NoItem => Outcome::PassedOver,

@@ -103,12 +103,12 @@ impl Grounds {
     pub fn find_among(&self, facts: &Facts) -> Found {
         let mut found = Found::default();
         for fact in facts.in_order() {
-            let Some((key, NoticeStatus::Pending { tried_at })) = fact.notice() else { continue };
+            let Some((key, NoticeStatus::Pending { maybe_sent_at })) = fact.notice() else { continue };
             if let RecordState::Coming(until) = self.horizon.record(fact.at()) {
                 found.left = Some(Left::one(until).and(found.left));
                 continue;
             }
-            match self.finding(&fact, *tried_at) {
+            match self.finding(&fact, *maybe_sent_at) {
                 Finding::MaybeSent if !is_record_gone(&key, facts, &self.horizon) => found.undecided += 1,
                 finding => {
                     found.forgotten.push(Forgotten { notice: notice_of(&fact, key), at: fact.at(), finding });

@@ -1,7 +1,7 @@
 //! Ids and tokens that look like LINE's.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use std::fmt::Write;
+use sha2::{Digest, Sha256};
 
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -35,11 +35,9 @@ pub(super) fn ulid(now_ms: i64) -> String {
     (0..26).rev().map(|place| char::from(CROCKFORD[((bits >> (place * 5)) & 31) as usize])).collect()
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// Returns the SHA-256 of bytes in hexadecimal digits.
+pub(super) fn hex_sha256(bytes: &[u8]) -> String {
+    <[u8; 32]>::from(Sha256::digest(bytes)).map(|byte| format!("{byte:02x}")).concat()
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
-//! Which of LINE's endpoints a request means.
+//! A request to the stand-in, and which of LINE's endpoints it means.
 
-use actix_web::http::Method;
+use actix_web::{
+    http::{Method, header::HeaderMap},
+    web::Bytes,
+};
 
 /// The endpoints the product calls; everything else is [`Endpoint::Unknown`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -65,4 +68,29 @@ impl Endpoint {
 /// The user id at the end of a profile path.
 pub(super) fn profile_user(path: &str) -> &str {
     path.strip_prefix(PROFILE).unwrap_or_default()
+}
+
+/// One request, read whole.
+pub(super) struct Call {
+    pub(super) endpoint: Endpoint,
+    /// Whether the endpoint has this method.
+    pub(super) has_right_method: bool,
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) query: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) request_id: String,
+}
+
+impl Call {
+    /// Returns the content type; empty without one.
+    pub(super) fn content_type(&self) -> &str {
+        self.header("content-type")
+    }
+
+    /// Returns a header that is text; empty without one.
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
 }

@@ -85,22 +85,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Delay => "delay",
-            Self::DropAfterAccept => "drop_after_accept",
-            Self::DropBefore => "drop_before",
-            Self::ExpiredToken => "expired_token",
-            Self::MonthlyLimit => "monthly_limit",
-            Self::Proxy => "proxy",
-            Self::ProxyAfterAccept => "proxy_after_accept",
-            Self::RateLimited => "rate_limited",
-            Self::Status => "status",
-            Self::StatusAfterAccept => "status_after_accept",
-            Self::TimeoutAfterAccept => "timeout_after_accept",
-        }
-    }
-
     /// Returns whether the answer is a proxy's, not LINE's.
     pub(super) fn is_of_a_proxy(self) -> bool {
         matches!(self, Self::Proxy | Self::ProxyAfterAccept)

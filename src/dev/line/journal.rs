@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
-use super::endpoint::Endpoint;
+use super::faults::Kind;
 
 /// The log keeps this many requests; the counts keep all.
 const KEPT: usize = 100_000;
@@ -21,7 +21,8 @@ pub(super) struct Journal {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
-    ordinal: u64,
+    /// Its place among all, from 1; given when it is noted.
+    pub(super) ordinal: u64,
     pub(super) endpoint: &'static str,
     pub(super) at: i64,
     pub(super) request_id: String,
@@ -33,22 +34,7 @@ pub(super) struct Entry {
     pub(super) outcome: String,
     /// The kind of the fault that was injected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) fault: Option<&'static str>,
-}
-
-impl Entry {
-    pub(super) fn new(endpoint: Endpoint, at: i64, request_id: &str, outcome: String) -> Self {
-        Self {
-            ordinal: 0,
-            endpoint: endpoint.name(),
-            at,
-            request_id: request_id.to_owned(),
-            channel: None,
-            retry_key: None,
-            outcome,
-            fault: None,
-        }
-    }
+    pub(super) fault: Option<Kind>,
 }
 
 impl Journal {

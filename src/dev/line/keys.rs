@@ -1,15 +1,15 @@
 //! The signing keys of ID tokens: P-256, published as a JWK set.
 
 use aws_lc_rs::{
-    digest::{SHA256, digest},
     error::Unspecified,
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
-use super::chance::hex;
+use super::chance::hex_sha256;
 
 /// One key pair. `kid` is the SHA-256 of its public point, 64 lower-case hex digits as in LINE's set.
 pub(super) struct SigningKey {
@@ -26,7 +26,7 @@ impl SigningKey {
 
     pub(super) fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, aws_lc_rs::error::KeyRejected> {
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8)?;
-        let kid = hex(digest(&SHA256, pair.public_key().as_ref()).as_ref());
+        let kid = hex_sha256(pair.public_key().as_ref());
         Ok(Self { kid, pkcs8: pkcs8.to_vec(), pair })
     }
 
@@ -94,9 +94,9 @@ pub(super) enum OldKeys {
 }
 
 fn decoy() -> Value {
-    let modulus: Vec<u8> = (0_u8..8).flat_map(|n| digest(&SHA256, &[n]).as_ref().to_vec()).collect();
+    let modulus: Vec<u8> = (0_u8..8).flat_map(|n| Sha256::digest([n]).to_vec()).collect();
     json!({
-        "kty": "RSA", "alg": "RS256", "use": "sig", "kid": hex(digest(&SHA256, b"decoy").as_ref()),
+        "kty": "RSA", "alg": "RS256", "use": "sig", "kid": hex_sha256(b"decoy"),
         "n": URL_SAFE_NO_PAD.encode(modulus), "e": "AQAB",
     })
 }

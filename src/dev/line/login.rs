@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     answer::{Answer, Outcome},
-    call::Call,
+    endpoint::Call,
     jws::{self, Defect, ISSUER},
     platform::Platform,
     switches::Wording,

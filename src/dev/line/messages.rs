@@ -67,53 +67,37 @@ fn check_one(message: &Value, path: &str, faults: &mut Vec<Fault>) {
         faults.push(Fault::new(text, format!("{path}.type")));
         return;
     }
+    let (texts, others) = members(kind);
+    let wrong = texts.iter().map(|(name, most)| (name, wrong_text(message.get(name), *most)));
+    let wrong = wrong.chain(others.iter().map(|name| (name, missing(message.get(name)))));
+    faults.extend(wrong.filter_map(|(name, rule)| Some(Fault::new(rule?, format!("{path}.{name}")))));
+}
+
+/// The members that a message of this type must have: texts with the most UTF-16 code units of each, and others.
+fn members(kind: &str) -> (&'static [(&'static str, usize)], &'static [&'static str]) {
     match kind {
-        "text" | "textV2" => text(message, "text", 5000, path, faults),
-        "sticker" => {
-            present(message, "packageId", path, faults);
-            present(message, "stickerId", path, faults);
-        }
-        "image" | "video" => {
-            text(message, "originalContentUrl", 2000, path, faults);
-            text(message, "previewImageUrl", 2000, path, faults);
-        }
-        "audio" => {
-            text(message, "originalContentUrl", 2000, path, faults);
-            present(message, "duration", path, faults);
-        }
-        "location" => {
-            for name in ["title", "address", "latitude", "longitude"] {
-                present(message, name, path, faults);
-            }
-        }
-        "template" => {
-            text(message, "altText", 1500, path, faults);
-            present(message, "template", path, faults);
-        }
-        "flex" => {
-            text(message, "altText", 1500, path, faults);
-            present(message, "contents", path, faults);
-        }
-        _ => {}
+        "text" | "textV2" => (&[("text", 5000)], &[]),
+        "sticker" => (&[], &["packageId", "stickerId"]),
+        "image" | "video" => (&[("originalContentUrl", 2000), ("previewImageUrl", 2000)], &[]),
+        "audio" => (&[("originalContentUrl", 2000)], &["duration"]),
+        "location" => (&[], &["title", "address", "latitude", "longitude"]),
+        "template" => (&[("altText", 1500)], &["template"]),
+        "flex" => (&[("altText", 1500)], &["contents"]),
+        _ => (&[], &[]),
     }
 }
 
-/// A text of 1 to `most` UTF-16 code units.
-fn text(message: &Value, name: &str, most: usize, path: &str, faults: &mut Vec<Fault>) {
-    let property = format!("{path}.{name}");
-    match message.get(name) {
-        None | Some(Value::Null) => faults.push(Fault::new("May not be empty", property)),
-        Some(Value::String(found)) if found.is_empty() => faults.push(Fault::new("May not be empty", property)),
-        Some(Value::String(found)) if found.encode_utf16().count() > most => {
-            faults.push(Fault::new(format!("Length must be between 0 and {most}"), property));
+fn wrong_text(found: Option<&Value>, most: usize) -> Option<String> {
+    match found {
+        Some(Value::String(text)) if text.encode_utf16().count() > most => {
+            Some(format!("Length must be between 0 and {most}"))
         }
-        Some(Value::String(_)) => {}
-        Some(_) => faults.push(Fault::new("Must be a string", property)),
+        Some(Value::String(text)) if !text.is_empty() => None,
+        None | Some(Value::Null | Value::String(_)) => Some("May not be empty".to_owned()),
+        Some(_) => Some("Must be a string".to_owned()),
     }
 }
 
-fn present(message: &Value, name: &str, path: &str, faults: &mut Vec<Fault>) {
-    if message.get(name).is_none_or(Value::is_null) {
-        faults.push(Fault::new("May not be empty", format!("{path}.{name}")));
-    }
+fn missing(found: Option<&Value>) -> Option<String> {
+    found.is_none_or(Value::is_null).then(|| "May not be empty".to_owned())
 }

@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     answer::{Answer, Outcome},
-    call::Call,
     chance,
-    endpoint::{Endpoint, profile_user},
+    endpoint::{Call, Endpoint, profile_user},
     faults::{MONTHLY_LIMIT, RATE_LIMITED},
     ledger::{Acceptance, NewPush, Rate, TokenState, Way},
     messages,

@@ -57,7 +57,6 @@
 //! and request counts live as long as the process.
 
 mod answer;
-mod call;
 mod chance;
 mod clock;
 mod control;

@@ -62,8 +62,7 @@ impl Channel {
 
     /// Returns the bot's own user id: `destination` of its webhooks.
     pub(super) fn bot_id(&self) -> String {
-        let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, self.settings.messaging_channel_id.as_bytes());
-        format!("U{}", chance::hex(&hash.as_ref()[..16]))
+        format!("U{}", &chance::hex_sha256(self.settings.messaging_channel_id.as_bytes())[..32])
     }
 }
 

@@ -15,9 +15,8 @@ use actix_web::{
 
 use super::{
     answer::{Answer, Outcome},
-    call::Call,
     chance, control,
-    endpoint::Endpoint,
+    endpoint::{Call, Endpoint},
     faults::{Asked, Kind, MONTHLY_LIMIT, RATE_LIMITED, Rule, Verdict},
     journal::Entry,
     login, messaging,
@@ -173,10 +172,16 @@ fn note(platform: &Platform, call: &Call, rule: Option<&Rule>, answer: Option<&A
         (None, Some(Kind::TimeoutAfterAccept)) => "timed_out".to_owned(),
         (None, _) => "dropped".to_owned(),
     };
-    let mut entry = Entry::new(call.endpoint, platform.clock.now_ms(), &call.request_id, outcome);
-    entry.retry_key = Some(call.header("x-line-retry-key")).filter(|key| !key.is_empty()).map(str::to_owned);
-    entry.channel = tokens::authorise(platform, &call.headers).ok().map(|(_, channel)| channel.name().to_owned());
-    entry.fault = rule.map(|rule| rule.kind.name());
+    let entry = Entry {
+        ordinal: 0,
+        endpoint: call.endpoint.name(),
+        at: platform.clock.now_ms(),
+        request_id: call.request_id.clone(),
+        channel: tokens::authorise(platform, &call.headers).ok().map(|(_, channel)| channel.name().to_owned()),
+        retry_key: Some(call.header("x-line-retry-key")).filter(|key| !key.is_empty()).map(str::to_owned),
+        outcome,
+        fault: rule.map(|rule| rule.kind),
+    };
     platform.journal().note(entry);
 }
 

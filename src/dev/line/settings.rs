@@ -13,7 +13,7 @@ pub enum Memory {
 }
 
 /// One Messaging API channel and the Login channels beside it, as LINE's console would show them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct ChannelSettings {
     /// Our name for it in the control API (`main`).
     pub name: String,
@@ -40,12 +40,9 @@ impl ChannelSettings {
         Self {
             name: name.to_owned(),
             login_channel_ids: vec![login_channel_id.to_owned()],
-            login_channel_secret: None,
             messaging_channel_id: messaging_channel_id.to_owned(),
             channel_secret: channel_secret.to_owned(),
-            access_token: None,
-            webhook_url: None,
-            monthly_quota: None,
+            ..Self::default()
         }
     }
 }

@@ -36,7 +36,6 @@ impl Parameters {
         Ok(Self { range, ..parameters })
     }
 
-    /// Returns the value of one.
     pub fn one(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -116,7 +115,6 @@ impl ListQuery {
 /// A part of a list, as it is answered.
 #[derive(Debug)]
 pub struct Part<R, P> {
-    /// The rows.
     pub rows: Vec<R>,
     /// Where the next part begins.
     pub next: Option<P>,

@@ -1,54 +1,56 @@
-//! What organisers are shown of each notice: one word for what became of it, and what is known about that.
+//! What organisers are shown of notices: what became of each, by the names that the facts have for it.
 
 use serde::Serialize;
 
 use crate::domain::{
     delivery_state::{DeliveryState, NoticeLine, Sent},
-    notice::{NoticeKey, Parked},
+    notice::{NoticeKey, NoticeStatus, Parked, PushRefused},
     time::Timestamp,
 };
 
-use super::view::ErrorView;
-
-/// One notice.
+/// One notice, folded: one word for what became of it, and what is known about that.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeLineView<'a> {
     #[serde(flatten)]
     fact: SourceView<'a>,
-    called_at: Timestamp,
+    #[serde(rename = "calledAt")]
+    since: Timestamp,
     state: &'static str,
     #[serde(flatten)]
-    about: AboutView<'a>,
+    about: NoticeView<'a>,
 }
 
 /// The fact from which it follows, by its key.
 #[derive(Debug, Serialize)]
 #[serde(tag = "entityType", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 enum SourceView<'a> {
-    /// The completed card.
     Completed,
-    /// A resend.
     Resend {
         stamp_id: &'a str,
         number: u16,
         #[serde(skip_serializing_if = "Option::is_none")]
         requested_by: Option<&'a str>,
     },
-    /// An acquired stamp.
-    UserStamp { stamp_id: &'a str },
+    UserStamp {
+        stamp_id: &'a str,
+    },
 }
 
-/// What is known about its state, by the names that the facts have for it.
+/// What is known of a notice.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AboutView<'a> {
+pub struct NoticeView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flex_message_sent: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flex_message_sent_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flex_message_request_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flex_message_error: Option<ErrorView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_state: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice_since: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,8 +63,15 @@ struct AboutView<'a> {
     unfollowed_at: Option<Timestamp>,
 }
 
+/// LINE's refusal of a push, or ours.
+#[derive(Debug, Serialize)]
+struct ErrorView<'a> {
+    status: u16,
+    message: &'a str,
+    at: Timestamp,
+}
+
 impl<'a> NoticeLineView<'a> {
-    /// Shows a notice, folded.
     pub fn of(line: &'a NoticeLine<'a>) -> Self {
         let fact = match &line.key {
             NoticeKey::Completed => SourceView::Completed,
@@ -71,37 +80,59 @@ impl<'a> NoticeLineView<'a> {
             }
             NoticeKey::Stamp(stamp_id) => SourceView::UserStamp { stamp_id: stamp_id.as_str() },
         };
-        Self { fact, called_at: line.called_at, state: line.state.as_str(), about: AboutView::of(&line.state) }
+        Self { fact, since: line.since, state: line.state.as_str(), about: (&line.state).into() }
     }
 }
 
-impl<'a> AboutView<'a> {
-    fn of(state: &DeliveryState<'a>) -> Self {
+impl<'a> From<&'a DeliveryState<'a>> for NoticeView<'a> {
+    fn from(state: &'a DeliveryState<'a>) -> Self {
+        let sent = |Sent { at, request_id, by_resend }: &Sent<'a>| Self {
+            flex_message_sent_at: *at,
+            flex_message_request_id: *request_id,
+            sent_by_resend: *by_resend,
+            ..Self::default()
+        };
         match state {
             DeliveryState::Parked(parked) => Self::parked(parked),
-            DeliveryState::Sent(sent) => Self::sent(sent),
-            DeliveryState::SentToNonFriend { sent, unfollowed_at } => {
-                Self { unfollowed_at: Some(*unfollowed_at), ..Self::sent(sent) }
+            DeliveryState::Sent(sending) => sent(sending),
+            DeliveryState::SentToNonFriend { sent: sending, unfollowed_at } => {
+                Self { unfollowed_at: Some(*unfollowed_at), ..sent(sending) }
             }
-            DeliveryState::Pending { tried_at } => Self { notice_tried_at: *tried_at, ..Self::default() },
+            DeliveryState::Pending { maybe_sent_at } => Self { notice_tried_at: *maybe_sent_at, ..Self::default() },
         }
     }
+}
 
-    fn sent(sent: &Sent<'a>) -> Self {
-        Self {
-            flex_message_sent_at: sent.at,
-            flex_message_request_id: sent.request_id,
-            sent_by_resend: sent.by_resend,
-            ..Self::default()
+impl<'a> From<&'a NoticeStatus> for NoticeView<'a> {
+    fn from(notice: &'a NoticeStatus) -> Self {
+        let flex_message_sent = Some(notice.is_sent());
+        match notice {
+            NoticeStatus::None => Self::default(),
+            NoticeStatus::Parked(parked) => {
+                Self { flex_message_sent, notice_state: Some(parked.state.as_str()), ..Self::parked(parked) }
+            }
+            NoticeStatus::Sent { at, request_id } => Self {
+                flex_message_sent,
+                flex_message_sent_at: *at,
+                flex_message_request_id: request_id.as_deref(),
+                ..Self::default()
+            },
+            NoticeStatus::Pending { maybe_sent_at } => {
+                Self { flex_message_sent, notice_tried_at: *maybe_sent_at, ..Self::default() }
+            }
         }
     }
+}
 
+impl<'a> NoticeView<'a> {
     fn parked(parked: &'a Parked) -> Self {
+        let error =
+            |PushRefused { status, message, at }: &'a PushRefused| ErrorView { status: *status, message, at: *at };
         Self {
-            flex_message_error: parked.error.as_ref().map(ErrorView::of),
+            flex_message_error: parked.error.as_ref().map(error),
             notice_since: Some(parked.since),
             notice_reason: parked.reason.as_deref(),
-            notice_tried_at: parked.tried_at,
+            notice_tried_at: parked.maybe_sent_at,
             ..Self::default()
         }
     }

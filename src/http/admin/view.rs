@@ -7,11 +7,12 @@ use crate::domain::{
     event::{Event, LiffId},
     fact::{Fact, Friendship, User},
     ids::RequestId,
-    notice::{NoticeStatus, Parked, PushRefused},
     stamp::StampMaster,
     time::Timestamp,
 };
 use crate::store::listing::Holder;
+
+use super::notice_view::NoticeView;
 
 /// An event.
 #[derive(Debug, Serialize)]
@@ -33,7 +34,6 @@ pub struct EventView<'a> {
 }
 
 impl<'a> EventView<'a> {
-    /// Shows an event.
     pub fn of(event: &'a Event) -> Self {
         Self {
             event_id: event.event_id.as_str(),
@@ -65,7 +65,6 @@ pub struct StampMasterView<'a> {
 }
 
 impl<'a> StampMasterView<'a> {
-    /// Shows a stamp master.
     pub fn of(master: &'a StampMaster) -> Self {
         Self {
             event_id: master.event_id.as_str(),
@@ -92,7 +91,6 @@ pub struct UserView<'a> {
 }
 
 impl<'a> UserView<'a> {
-    /// Shows a registration.
     pub fn of(user: &'a User) -> Self {
         Self {
             event_id: user.event_id.as_str(),
@@ -113,7 +111,6 @@ pub struct HolderView<'a> {
 }
 
 impl<'a> HolderView<'a> {
-    /// Shows a holder.
     pub fn of(holder: &'a Holder) -> Self {
         Self { line_user_id: holder.line_user_id.as_str(), acquired_at: holder.acquired_at }
     }
@@ -128,7 +125,6 @@ pub struct FriendshipView {
 }
 
 impl FriendshipView {
-    /// Shows the newest one.
     pub fn of(friendship: &Friendship) -> Self {
         Self { following: friendship.following, occurred_at: friendship.occurred_at }
     }
@@ -174,7 +170,6 @@ pub enum FactView<'a> {
 }
 
 impl<'a> FactView<'a> {
-    /// Shows a fact.
     pub fn of(fact: &'a Fact) -> Self {
         let (event_id, line_user_id) = (fact.event_id().as_str(), fact.line_user_id().as_str());
         match fact {
@@ -183,7 +178,7 @@ impl<'a> FactView<'a> {
                 line_user_id,
                 completed_at: fact.completed_at,
                 by_stamp_id: fact.by_stamp_id.as_str(),
-                notice: NoticeView::of(&fact.notice),
+                notice: (&fact.notice).into(),
             },
             Fact::Resend(fact) => Self::Resend {
                 event_id,
@@ -192,7 +187,7 @@ impl<'a> FactView<'a> {
                 number: fact.number,
                 requested_by: &fact.requested_by,
                 requested_at: fact.requested_at,
-                notice: NoticeView::of(&fact.notice),
+                notice: (&fact.notice).into(),
             },
             Fact::User(user) => Self::User(UserView::of(user)),
             Fact::UserStamp(fact) => Self::UserStamp {
@@ -201,75 +196,8 @@ impl<'a> FactView<'a> {
                 stamp_id: fact.stamp_id.as_str(),
                 acquired_at: fact.acquired_at,
                 request_id: fact.request_id.as_ref().map(RequestId::as_str),
-                notice: NoticeView::of(&fact.notice),
+                notice: (&fact.notice).into(),
             },
-        }
-    }
-}
-
-/// What became of a notice.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NoticeView<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flex_message_sent: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flex_message_sent_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flex_message_request_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flex_message_error: Option<ErrorView<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice_state: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice_since: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice_tried_at: Option<Timestamp>,
-}
-
-/// LINE's refusal of a push.
-#[derive(Debug, Serialize)]
-pub struct ErrorView<'a> {
-    status: u16,
-    message: &'a str,
-    at: Timestamp,
-}
-
-impl<'a> ErrorView<'a> {
-    /// Shows LINE's refusal, or ours.
-    pub fn of(refused: &'a PushRefused) -> Self {
-        Self { status: refused.status, message: &refused.message, at: refused.at }
-    }
-}
-
-impl<'a> NoticeView<'a> {
-    fn of(notice: &'a NoticeStatus) -> Self {
-        match notice {
-            NoticeStatus::None => Self::default(),
-            NoticeStatus::Parked(parked) => Self::parked(parked),
-            NoticeStatus::Sent { at, request_id } => Self {
-                flex_message_sent: Some(true),
-                flex_message_sent_at: *at,
-                flex_message_request_id: request_id.as_deref(),
-                ..Self::default()
-            },
-            NoticeStatus::Pending { tried_at } => {
-                Self { flex_message_sent: Some(false), notice_tried_at: *tried_at, ..Self::default() }
-            }
-        }
-    }
-
-    fn parked(parked: &'a Parked) -> Self {
-        Self {
-            flex_message_sent: Some(false),
-            flex_message_error: parked.error.as_ref().map(ErrorView::of),
-            notice_state: Some(parked.state.as_str()),
-            notice_since: Some(parked.since),
-            notice_reason: parked.reason.as_deref(),
-            notice_tried_at: parked.tried_at,
-            ..Self::default()
         }
     }
 }

@@ -6,8 +6,8 @@ use serde::{Deserializer, de::Error};
 
 use super::Events;
 use crate::domain::{
+    config_value::{text, texts},
     ids::EventId,
-    settings::{text, texts},
 };
 
 impl TryFrom<Vec<String>> for Events {

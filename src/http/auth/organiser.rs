@@ -4,7 +4,6 @@ use std::{
     collections::BTreeSet,
     fmt,
     future::{Ready, ready},
-    marker::PhantomData,
     sync::Arc,
 };
 
@@ -43,7 +42,7 @@ pub enum Events {
 impl Events {
     /// Returns whether an event is one of them.
     #[must_use]
-    pub fn contain(&self, event_id: &EventId) -> bool {
+    pub fn contains(&self, event_id: &EventId) -> bool {
         match self {
             Self::All => true,
             Self::These(ids) => ids.contains(event_id),
@@ -97,90 +96,56 @@ impl AdminTokens {
     }
 }
 
-/// The bearer of a token whose role is `R` or more, for the event in the request's path.
+/// The bearer of a token whose [`Role`] is `LEAST` or more, for the event in the request's path.
 #[derive(Debug)]
-pub struct Organiser<R> {
-    token: Arc<AdminToken>,
-    role: PhantomData<R>,
-}
+pub struct Organiser<const LEAST: u8>(Arc<AdminToken>);
 
 /// May read.
-pub type Viewer = Organiser<role::Viewer>;
+pub type Viewer = Organiser<{ Role::Viewer as u8 }>;
 /// May also resend.
-pub type Operator = Organiser<role::Operator>;
+pub type Operator = Organiser<{ Role::Operator as u8 }>;
 /// May also change settings.
-pub type Admin = Organiser<role::Admin>;
+pub type Admin = Organiser<{ Role::Admin as u8 }>;
 
-impl<R> Organiser<R> {
+impl<const LEAST: u8> Organiser<LEAST> {
     /// Returns the name of their token.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.token.name
+        &self.0.name
     }
 
     /// Returns whether their token is for this event; of the event in the path it is.
     #[must_use]
     pub fn may_see(&self, event_id: &EventId) -> bool {
-        self.token.events.contain(event_id)
+        self.0.events.contains(event_id)
     }
 }
 
-impl<R: role::AtLeast> FromRequest for Organiser<R> {
+impl<const LEAST: u8> FromRequest for Organiser<LEAST> {
     type Error = ApiError;
     type Future = Ready<Result<Self, ApiError>>;
 
     fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(admit(req, R::ROLE).map(|token| Self { token, role: PhantomData }))
+        ready(admit(req, LEAST).map(Self))
     }
 }
 
-fn admit(req: &HttpRequest, least: Role) -> Result<Arc<AdminToken>, ApiError> {
+fn admit(req: &HttpRequest, least: u8) -> Result<Arc<AdminToken>, ApiError> {
     let tokens = req.app_data::<Data<AdminTokens>>();
     let token = match Credentials::of(req) {
         Credentials::Bearer(text) => tokens.and_then(|tokens| tokens.find(text)),
         Credentials::Nothing | Credentials::Unusable => None,
     };
     let token = token.ok_or(ApiError::AdminTokenInvalid)?;
-    if token.role < least {
+    if (token.role as u8) < least {
         return Err(ApiError::Forbidden("this token's role may not do that"));
     }
     match req.match_info().get("eventId").map(str::parse::<EventId>) {
-        Some(Ok(event_id)) if !token.events.contain(&event_id) => {
+        Some(Ok(event_id)) if !token.events.contains(&event_id) => {
             Err(ApiError::Forbidden("this token is not for this event"))
         }
         // A malformed id belongs to no event: the path is refused for it next.
         Some(Ok(_) | Err(_)) | None => Ok(Arc::clone(token)),
-    }
-}
-
-/// Roles as types.
-pub mod role {
-    use super::Role;
-
-    /// A role that an argument can ask for.
-    pub trait AtLeast: 'static {
-        /// The least role that will do.
-        const ROLE: Role;
-    }
-
-    /// [`Role::Viewer`]
-    #[derive(Debug)]
-    pub struct Viewer;
-    /// [`Role::Operator`]
-    #[derive(Debug)]
-    pub struct Operator;
-    /// [`Role::Admin`]
-    #[derive(Debug)]
-    pub struct Admin;
-
-    impl AtLeast for Viewer {
-        const ROLE: Role = Role::Viewer;
-    }
-    impl AtLeast for Operator {
-        const ROLE: Role = Role::Operator;
-    }
-    impl AtLeast for Admin {
-        const ROLE: Role = Role::Admin;
     }
 }
 
@@ -206,8 +171,8 @@ mod tests {
     fn a_token_is_for_all_events_or_for_those_it_names() {
         let event = "spring".parse().unwrap();
         let these = |id: &str| Events::These([id.parse().unwrap()].into());
-        assert!(Events::All.contain(&event) && these("spring").contain(&event));
-        assert!(!these("autumn").contain(&event));
+        assert!(Events::All.contains(&event) && these("spring").contains(&event));
+        assert!(!these("autumn").contains(&event));
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub(super) async fn claim(app: &App, event: &Event, master: &StampMaster, claim:
 async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &UserStamp) -> Result<(), ApiError> {
     let (event_id, who) = (&event.event_id, &claim.line_user_id);
     let uptime = app.clock.uptime();
-    if !app.known.contain(event_id, who, uptime) {
+    if !app.known.contains(event_id, who, uptime) {
         let user = User::registers(event_id.clone(), who.clone(), claim.request_id.clone(), stamp.acquired_at);
         match app.store.register(&user, event.index_shards).await {
             // A USER exists: that is all a stamp needs.

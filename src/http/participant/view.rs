@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::{
-    card::{CardStamp, StampCard},
+    card::StampCard,
     fact::{Acquisition, User},
     ids::{EventId, LineUserId, StampId},
     notice::NoticeStatus,
@@ -43,7 +43,7 @@ impl<'a> CardView<'a> {
             event_id: event_id.as_str(),
             line_user_id: line_user_id.as_str(),
             created_at: user.map(|user| user.created_at),
-            stamps: card.stamps.iter().map(StampView::on_card).collect(),
+            stamps: card.stamps.iter().map(|stamp| StampView::of(stamp.master, stamp.acquired)).collect(),
             acquired_count: card.acquired_count,
             total_count: card.total_count,
             completed: card.completed,
@@ -97,10 +97,6 @@ impl<'a> StampView<'a> {
     pub fn without_master(stamp_id: &'a StampId, acquisition: Acquisition<'_>) -> Self {
         Self::showing(stamp_id, stamp_id.as_str(), LAST_PLACE, acquisition)
     }
-
-    fn on_card(stamp: &CardStamp<'a>) -> Self {
-        Self::of(stamp.master, stamp.acquired)
-    }
 }
 
 /// The stamps of an event, for callers without a token.
@@ -119,7 +115,6 @@ pub struct PublicStampView<'a> {
 }
 
 impl<'a> PublicStampView<'a> {
-    /// Shows a stamp master.
     pub fn of(master: &'a StampMaster) -> Self {
         Self { stamp_id: master.stamp_id.as_str(), name: master.name.as_str(), order: master.order.number() }
     }

@@ -21,7 +21,7 @@ pub(super) const ACQUIRED_AT: &str = "2026/05/23 20:30";
 /// Members that hold addresses: what is filled in there is percent-encoded.
 const ADDRESSES: [&str; 6] = ["desktop", "iconUrl", "imageUrl", "previewUrl", "uri", "url"];
 
-/// What the placeholders stand for.
+/// The values of the placeholders.
 ///
 /// A notice of a stamp is filled from that stamp; the notice of a completed card from the stamp that completed
 /// it (`byStampId`), so all of them are always there. An empty or blank text falls back to a plain word: an empty
@@ -42,7 +42,7 @@ pub struct Values<'v> {
     pub card_total: usize,
 }
 
-/// Returns a message as LINE might get it at the least: each placeholder stands for its shortest value.
+/// Returns a message as LINE might get it at the least: each placeholder has its shortest value.
 ///
 /// An unknown placeholder counts as filled, too: it is a fault of its own.
 pub(super) fn sample(message: &Value) -> Value {

@@ -1,6 +1,6 @@
 //! The messages of an event with the names that they will be sent with.
 //!
-//! A name becomes part of texts, of addresses (percent-encoded, up to twelve characters for one) and perhaps of the
+//! A name becomes part of texts, of addresses (percent-encoded, up to twelve characters for one) and possibly of the
 //! sender's name. Texts are cut where they are too long; what can't be cut is refused when a message is stored, and
 //! when a name changes. The notices are filled by the same code ([`Template::render`]).
 

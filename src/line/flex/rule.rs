@@ -176,7 +176,7 @@ pub(super) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(exact)
 }
 
-/// Returns the number in front of `unit`: digits, and perhaps a point and more digits.
+/// Returns the number in front of `unit`: digits, possibly a point and more digits.
 fn number(text: &str, unit: &str) -> Option<f64> {
     decimal(text.strip_suffix(unit)?)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -10,6 +11,22 @@ use crate::domain::{ids::LineUserId, json::Plain, time::Timestamp};
 
 /// The issuer of every ID token (LINE Login: "Verify ID token").
 const ISSUER: &str = "https://access.line.me";
+
+/// The Login channels of one channel of ours: whose tokens are accepted for its events.
+#[derive(Debug, Clone)]
+pub struct LoginChannels {
+    /// The accepted `aud` values: Login channel ids. A LINE MINI App has one for each of its stages.
+    pub ids: Vec<String>,
+    /// The Login channel secret, only where web login (HS256) is wanted.
+    pub hs256_secret: Option<SecretString>,
+}
+
+impl LoginChannels {
+    /// Returns what web login's tokens may be signed with; an empty secret, with which anyone can sign, doesn't count.
+    pub(super) fn secret(&self) -> Option<&str> {
+        self.hs256_secret.as_ref().map(ExposeSecret::expose_secret).filter(|secret| !secret.is_empty())
+    }
+}
 
 /// The claims that matter, as a token or LINE says them: any of them may be missing, or be anything. Names, pictures and
 /// the rest are passed over.

@@ -7,10 +7,9 @@ use super::{
         answer::{Answer, CallError},
         platform::Platform,
     },
-    claims::Said,
+    claims::{LoginChannels, Said},
     error::{Flaw, TokenError},
     jws::Jws,
-    login_channels::LoginChannels,
     seen::{Signing, digest},
 };
 

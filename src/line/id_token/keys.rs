@@ -39,7 +39,7 @@ pub(super) struct KeyRing {
 struct LocalCopy {
     keys: HashMap<String, Arc<ParsedPublicKey>>,
     fetched_at: Option<Duration>,
-    tried_at: Option<Duration>,
+    attempted_at: Option<Duration>,
     /// Why the last fetch brought nothing, if it didn't.
     failure: Option<Arc<CallError>>,
 }
@@ -124,7 +124,7 @@ impl LocalCopy {
 
     fn is_worth_a_fetch(&self, kid: &str, refetch: Duration, now: Duration) -> bool {
         let pause = if self.fetched_at.is_some() { refetch } else { refetch.min(WITHOUT_COPY) };
-        let rested = self.tried_at.is_none_or(|at| now >= at + pause);
+        let rested = self.attempted_at.is_none_or(|at| now >= at + pause);
         rested && (self.is_old(now) || !self.keys.contains_key(kid))
     }
 
@@ -133,14 +133,14 @@ impl LocalCopy {
     /// waiting caller makes another.
     fn begin(&mut self, now: Duration) {
         if self.fetched_at.is_some() {
-            (self.tried_at, self.failure) = (Some(now), Some(Arc::new(CallError::GivenUp)));
+            (self.attempted_at, self.failure) = (Some(now), Some(Arc::new(CallError::GivenUp)));
         }
     }
 
     fn end(&mut self, outcome: Result<HashMap<String, Arc<ParsedPublicKey>>, CallError>, now: Duration) {
-        self.tried_at = Some(now);
+        self.attempted_at = Some(now);
         match outcome {
-            Ok(keys) => *self = Self { keys, fetched_at: Some(now), tried_at: Some(now), failure: None },
+            Ok(keys) => *self = Self { keys, fetched_at: Some(now), attempted_at: Some(now), failure: None },
             Err(error) => self.failure = Some(Arc::new(error)),
         }
     }

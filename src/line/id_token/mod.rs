@@ -8,13 +8,12 @@ mod endpoint;
 mod error;
 mod jws;
 mod keys;
-mod login_channels;
 mod seen;
 mod verifier;
 
 #[cfg(test)]
 mod tests;
 
+pub use claims::LoginChannels;
 pub use error::{Flaw, TokenError};
-pub use login_channels::LoginChannels;
 pub use verifier::{TokenVerifier, Verification, VerifierSettings};

@@ -6,12 +6,11 @@ use serde::Deserialize;
 
 use super::{
     super::platform::Platform,
-    claims::{Claims, Said},
+    claims::{Claims, LoginChannels, Said},
     endpoint,
     error::{Flaw, TokenError},
     jws::{Jws, Key},
     keys::KeyRing,
-    login_channels::LoginChannels,
     seen::{self, Seen, Signing, Verified},
 };
 use crate::domain::{

@@ -31,15 +31,15 @@ pub(super) fn read(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
 }
 
 fn unsent(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
-    let tried_at = item.optional("noticeTriedAt")?;
+    let maybe_sent_at = item.optional("noticeTriedAt")?;
     let state: Option<String> = item.optional("noticeState")?;
-    let Some(state) = state else { return Ok(NoticeStatus::Pending { tried_at }) };
+    let Some(state) = state else { return Ok(NoticeStatus::Pending { maybe_sent_at }) };
     let state: ParkedState = state.parse().map_err(|_| item.unreadable("noticeState", "is not a state we know"))?;
     Ok(NoticeStatus::Parked(Parked {
         state,
         since: item.required("noticeSince")?,
         reason: item.optional("noticeReason")?,
-        tried_at,
+        maybe_sent_at,
         error: item.map("flexMessageError")?.as_mut().map(read_refusal).transpose()?,
     }))
 }
@@ -77,8 +77,8 @@ impl Writer {
                 .flag("flexMessageSent", true)
                 .some("flexMessageSentAt", *at, Self::text)
                 .some("flexMessageRequestId", request_id.as_ref(), Self::text),
-            NoticeStatus::Pending { tried_at } => {
-                self.flag("flexMessageSent", false).some("noticeTriedAt", *tried_at, Self::text)
+            NoticeStatus::Pending { maybe_sent_at } => {
+                self.flag("flexMessageSent", false).some("noticeTriedAt", *maybe_sent_at, Self::text)
             }
             NoticeStatus::Parked(parked) => self.parked(key, parked),
         }
@@ -90,7 +90,7 @@ impl Writer {
             .text("noticeState", parked.state)
             .text("noticeSince", parked.since)
             .some("noticeReason", parked.reason.as_ref(), Self::text)
-            .some("noticeTriedAt", parked.tried_at, Self::text)
+            .some("noticeTriedAt", parked.maybe_sent_at, Self::text)
             .some("flexMessageError", parked.error.as_ref(), |item, name, error| item.inner(name, refusal_map(error)));
         match key {
             ItemKey::Notice(notice) => {

@@ -35,7 +35,7 @@ fn shards(count: i64) -> IndexShards {
 }
 
 fn waiting() -> NoticeStatus {
-    NoticeStatus::Pending { tried_at: None }
+    NoticeStatus::Pending { maybe_sent_at: None }
 }
 
 /// An item as the table shows it to people.

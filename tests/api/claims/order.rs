@@ -39,7 +39,7 @@ async fn gets_everything(house: &House, who: &Person<'_>) {
                 stamp_id: stamp.parse().unwrap(),
                 acquired_at: event.window.starts_at(),
                 request_id: None,
-                notice: NoticeStatus::Pending { tried_at: None },
+                notice: NoticeStatus::Pending { maybe_sent_at: None },
             };
             house.store.acquire(&stamp, event.index_shards).await.unwrap();
         }

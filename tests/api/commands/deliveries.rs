@@ -8,13 +8,13 @@ async fn deliveries_list_whose_notice_is_in_a_state_since_when_and_why() {
     let (store, now) = (desk.store(), time("2026-05-23T10:00:00.000Z"));
     desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
     let hanako: LineUserId = HANAKO.parse().unwrap();
-    let waiting = NoticeStatus::Pending { tried_at: None };
+    let waiting = NoticeStatus::Pending { maybe_sent_at: None };
     let stamp = UserStamp {
         event_id: event_id(),
         line_user_id: hanako.clone(),
         stamp_id: "001".parse().unwrap(),
         acquired_at: now,
-        request_id: Some(RequestId::made()),
+        request_id: Some(RequestId::generate()),
         notice: waiting.clone(),
     };
     store.acquire(&stamp, IndexShards::ONE).await.unwrap();
@@ -26,12 +26,12 @@ async fn deliveries_list_whose_notice_is_in_a_state_since_when_and_why() {
         state: ParkedState::Held,
         since: now.plus_millis(60_000),
         reason: Some("monthly_limit".to_owned()),
-        tried_at: Some(now),
+        maybe_sent_at: Some(now),
         error: None,
     };
     let error = PushRefused { status: 400, message: "The property, 'to',\nis invalid".to_owned(), at: now };
     let failed =
-        Parked { state: ParkedState::Failed, reason: None, tried_at: None, error: Some(error), ..held.clone() };
+        Parked { state: ParkedState::Failed, reason: None, maybe_sent_at: None, error: Some(error), ..held.clone() };
     store.park(&notice(NoticeKey::Stamp(stamp.stamp_id.clone())), None, &held).await.unwrap();
     store.park(&notice(NoticeKey::Completed), None, &failed).await.unwrap();
 
@@ -62,8 +62,8 @@ impl Desk {
             line_user_id: line_user_id.clone(),
             stamp_id,
             acquired_at: now,
-            request_id: Some(RequestId::made()),
-            notice: NoticeStatus::Pending { tried_at: None },
+            request_id: Some(RequestId::generate()),
+            notice: NoticeStatus::Pending { maybe_sent_at: None },
         };
         store.acquire(&stamp, IndexShards::ONE).await.unwrap();
         if let Some(state) = state {
@@ -75,10 +75,10 @@ impl Desk {
         self.park_tried(person, key, state, None).await;
     }
 
-    async fn park_tried(&self, person: &str, key: NoticeKey, state: ParkedState, tried_at: Option<Timestamp>) {
+    async fn park_tried(&self, person: &str, key: NoticeKey, state: ParkedState, maybe_sent_at: Option<Timestamp>) {
         let notice = NoticeId { event_id: event_id(), line_user_id: person.parse().unwrap(), key };
         let since = time("2026-05-23T10:01:00.000Z");
-        let parked = Parked { state, since, reason: Some("because".to_owned()), tried_at, error: None };
+        let parked = Parked { state, since, reason: Some("because".to_owned()), maybe_sent_at, error: None };
         self.store().park(&notice, None, &parked).await.unwrap();
     }
 
@@ -102,7 +102,7 @@ async fn one_notice_is_sent_again_and_the_facts_name_who_asked() {
     assert_eq!(told, format!("resend 1 of stamp 001 for {HANAKO} is written\n"));
     let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
     assert_eq!((resend.number, resend.requested_by.as_str()), (1, "cli:yamada"));
-    assert_eq!(resend.notice, NoticeStatus::Pending { tried_at: None });
+    assert_eq!(resend.notice, NoticeStatus::Pending { maybe_sent_at: None });
 
     assert_eq!(
         desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).refused(),
@@ -110,7 +110,7 @@ async fn one_notice_is_sent_again_and_the_facts_name_who_asked() {
     );
     assert_eq!(
         desk.run(&["deliveries", "resend", ID, HANAKO, "002"]).refused(),
-        "stamp-rally: this participant doesn't hold that stamp, so there is no notice of it: nothing is written"
+        "stamp-rally: this participant doesn't have that stamp, so there is no notice of it: nothing is written"
     );
     assert_eq!(desk.resends(HANAKO).await.len(), 1);
 
@@ -136,7 +136,7 @@ async fn who_asks_is_named_or_nothing_is_sent_again() {
     }
     desk.variables.remove("USER");
     desk.variables.insert("LOGNAME", String::new());
-    let nobody = "stamp-rally: nobody knows who asks, which the facts shall tell: name them with --by NAME";
+    let nobody = "stamp-rally: the facts name who asks, and this account has no name: give one with --by NAME";
     assert_eq!(resend(&desk, &[]).refused(), nobody);
     assert_eq!(desk.resends(HANAKO).await, []);
     resend(&desk, &["--by", "町役場 佐藤"]).done();
@@ -150,7 +150,7 @@ async fn what_is_held_is_not_sent_again_and_the_error_says_why() {
     assert_eq!(
         desk.run(&["deliveries", "resend", ID, HANAKO, "001"]).refused(),
         "stamp-rally: the last notice of this stamp is held since 2026/05/23 19:01 (because) and goes out by itself \
-         when its channel goes on: nothing is written"
+         when its channel is resumed: nothing is written"
     );
     assert_eq!(desk.resends(HANAKO).await, []);
 }
@@ -158,11 +158,11 @@ async fn what_is_held_is_not_sent_again_and_the_error_says_why() {
 #[tokio::test]
 async fn what_may_be_on_the_phone_already_is_reported_before_it_is_sent_again() {
     let desk = Desk::with_rally();
-    let tried_at = Some(time("2026-05-23T10:00:30.000Z"));
+    let maybe_sent_at = Some(time("2026-05-23T10:00:30.000Z"));
     let key = || NoticeKey::Stamp("001".parse().unwrap());
-    for (person, tried_at) in [(HANAKO, tried_at), (TARO, None), (JIRO, tried_at)] {
+    for (person, maybe_sent_at) in [(HANAKO, maybe_sent_at), (TARO, None), (JIRO, maybe_sent_at)] {
         desk.holds(person, "001", None).await;
-        desk.park_tried(person, key(), ParkedState::Failed, tried_at).await;
+        desk.park_tried(person, key(), ParkedState::Failed, maybe_sent_at).await;
     }
     let one = desk.run(&["deliveries", "resend", ID, JIRO, "001"]).done();
     let before = "; the one before may have been accepted at 2026/05/23 19:00";
@@ -206,7 +206,7 @@ async fn all_of_a_state_are_sent_again_and_a_repetition_asks_for_nothing_more() 
         line_user_id: HANAKO.parse().unwrap(),
         completed_at: time("2026-05-23T10:00:00.000Z"),
         by_stamp_id: "002".parse().unwrap(),
-        notice: NoticeStatus::Pending { tried_at: None },
+        notice: NoticeStatus::Pending { maybe_sent_at: None },
     };
     desk.store().complete(&completed).await.unwrap();
     desk.park(HANAKO, NoticeKey::Completed, ParkedState::Failed).await;
@@ -276,7 +276,7 @@ async fn sending_all_again_may_be_interrupted_and_repeated() {
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), "asked for again: 0\n");
     assert_eq!(
         String::from_utf8(ended.stderr).unwrap(),
-        "stamp-rally: broken off: the same command again goes on with the rest: interrupted\n"
+        "stamp-rally: broken off: the same command again continues with the rest: interrupted\n"
     );
     gate.release();
     desk.run(&["deliveries", "resend", ID, "--state", "failed"]).done();

@@ -135,11 +135,11 @@ async fn channel_and_index_shards_are_fixed_once_a_participant_is_registered() {
     desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
     assert_eq!(
         desk.apply(&desk.rally(&[])).refused(),
-        "stamp-rally: event file rally-3.toml, line 10, `channel`: can't change any more (from other to main): somebody is registered"
+        "stamp-rally: event file rally-3.toml, line 10, `channel`: can't change any more (from other to main): a participant is registered"
     );
     assert_eq!(
         desk.apply(&sharded).refused(),
-        "stamp-rally: event file rally-2.toml, line 11, `indexShards`: can't change any more (from 1 to 4): somebody is registered"
+        "stamp-rally: event file rally-2.toml, line 11, `indexShards`: can't change any more (from 1 to 4): a participant is registered"
     );
     let told = desk.apply(&other).done();
     assert!(told.ends_with("nothing to write\n"), "{told}");

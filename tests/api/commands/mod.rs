@@ -193,7 +193,7 @@ impl Desk {
     }
 
     async fn register(&self, person: &str, at: &str) {
-        let user = User::registers(event_id(), LineUserId::stored(person).unwrap(), RequestId::made(), time(at));
+        let user = User::registers(event_id(), LineUserId::stored(person).unwrap(), RequestId::generate(), time(at));
         self.store().register(&user, IndexShards::ONE).await.unwrap();
     }
 }

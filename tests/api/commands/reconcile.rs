@@ -24,19 +24,19 @@ pub fn line_of(desk: &mut Desk) -> StandIn {
     line
 }
 
-pub async fn acquired(desk: &Desk, person: &str, tried_at: Option<Timestamp>) {
-    acquired_at(desk, person, tried_at, time("2026-05-23T10:00:00.000Z")).await;
+pub async fn acquired(desk: &Desk, person: &str, maybe_sent_at: Option<Timestamp>) {
+    acquired_at(desk, person, maybe_sent_at, time("2026-05-23T10:00:00.000Z")).await;
 }
 
-async fn acquired_at(desk: &Desk, person: &str, tried_at: Option<Timestamp>, at: Timestamp) {
+async fn acquired_at(desk: &Desk, person: &str, maybe_sent_at: Option<Timestamp>, at: Timestamp) {
     desk.register(person, &at.to_string()).await;
     let stamp = UserStamp {
         event_id: event_id(),
         line_user_id: person.parse().unwrap(),
         stamp_id: "001".parse().unwrap(),
         acquired_at: at,
-        request_id: Some(RequestId::made()),
-        notice: NoticeStatus::Pending { tried_at },
+        request_id: Some(RequestId::generate()),
+        notice: NoticeStatus::Pending { maybe_sent_at },
     };
     desk.store().acquire(&stamp, IndexShards::ONE).await.unwrap();
 }
@@ -212,7 +212,7 @@ async fn a_backfill_that_broke_off_says_where_the_next_one_continues() {
     desk.proxy.inject("UpdateItem", Fault::Throttled, Often::Always);
     let broke = desk.run(&["table", "backfill", "--rate", "100"]);
     assert_eq!(broke.code, 1);
-    assert!(broke.err.contains("it broke off: run it again to go on"), "{broke:?}");
+    assert!(broke.err.contains("it broke off: run it again to continue"), "{broke:?}");
     desk.proxy.heal();
     assert_eq!(
         desk.run(&["table", "backfill", "--rate", "100"]).done(),

@@ -53,7 +53,7 @@ async fn thousands_of_participants_are_exported_in_order_across_pages() {
     let people = (0..2500).map(|n| {
         let person = format!("U{n:032x}").parse().unwrap();
         // Two at each moment: the order of those goes by their ids.
-        User::registers(event_id(), person, RequestId::made(), begin.plus_millis(i64::from(n / 2)))
+        User::registers(event_id(), person, RequestId::generate(), begin.plus_millis(i64::from(n / 2)))
     });
     let people: Vec<User> = people.collect();
     desk.registered(&people).await;

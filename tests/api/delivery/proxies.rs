@@ -14,10 +14,10 @@ fn proxy(code: u16, times: u64) -> Value {
     json!({ "kind": "proxy", "code": code, "body": LOGIN_PAGE, "times": times })
 }
 
-async fn tried_at(person: &Person<'_>) -> Option<stamp_rally::domain::time::Timestamp> {
+async fn maybe_sent_at(person: &Person<'_>) -> Option<stamp_rally::domain::time::Timestamp> {
     match person.notice("001").await {
-        NoticeStatus::Parked(parked) => parked.tried_at,
-        NoticeStatus::Pending { tried_at } => tried_at,
+        NoticeStatus::Parked(parked) => parked.maybe_sent_at,
+        NoticeStatus::Pending { maybe_sent_at } => maybe_sent_at,
         NoticeStatus::None | NoticeStatus::Sent { .. } => None,
     }
 }
@@ -71,7 +71,7 @@ async fn while_a_proxy_answers_for_long_notices_are_held_as_maybe_sent_and_go_ou
     let mut worker = house.worker();
     worker.run_until_idle().await.unwrap();
     assert_eq!(hanako.state("001").await, "held line_unavailable", "not `not_authorized`: LINE has said nothing");
-    assert!(tried_at(&hanako).await.is_some(), "maybe sent");
+    assert!(maybe_sent_at(&hanako).await.is_some(), "maybe sent");
     house.heal().await;
     assert_eq!(worker.run_until_idle().await.unwrap().of(Outcome::Sent), 1, "the channel was not paused");
     assert_eq!(hanako.phone().len(), 1);

@@ -127,7 +127,7 @@ async fn nothing_is_tried_again_when_its_key_is_about_to_be_forgotten() {
     worker.run_until_idle().await.unwrap();
     assert_eq!(hanako.state("001").await, "held line_unavailable");
     let NoticeStatus::Parked(parked) = hanako.notice("001").await else { panic!("it is parked") };
-    assert!(parked.tried_at.is_some(), "it may have been accepted");
+    assert!(parked.maybe_sent_at.is_some(), "it may have been accepted");
     house.heal().await;
     house.pass(HOUR * 24).await;
     worker.run_until_idle().await.unwrap();
@@ -209,7 +209,7 @@ async fn a_held_notice_whose_attempt_line_refused_is_not_maybe_sent() {
     }
     assert!(house.pushes().await["401"] >= 3, "it was tried again and again");
     let NoticeStatus::Parked(parked) = hanako.notice("001").await else { panic!("it is parked") };
-    assert_eq!((parked.state.as_str(), parked.tried_at), ("held", None));
+    assert_eq!((parked.state.as_str(), parked.maybe_sent_at), ("held", None));
     house.heal().await;
     house.pass(HOUR * 25).await;
     worker.run_until_idle().await.unwrap();

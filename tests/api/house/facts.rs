@@ -28,7 +28,7 @@ impl Person<'_> {
     pub async fn registered(&self) -> &Self {
         self.house.pass(Duration::from_secs(1)).await;
         let event = self.house.store.event(&self.event_id()).await.unwrap().unwrap();
-        let user = User::registers(self.event_id(), self.line_user_id(), RequestId::made(), self.house.now());
+        let user = User::registers(self.event_id(), self.line_user_id(), RequestId::generate(), self.house.now());
         self.house.store.register(&user, event.index_shards).await.unwrap();
         self
     }
@@ -42,8 +42,8 @@ impl Person<'_> {
             line_user_id: self.line_user_id(),
             stamp_id: stamp.parse().unwrap(),
             acquired_at: self.house.now(),
-            request_id: Some(RequestId::made()),
-            notice: NoticeStatus::Pending { tried_at: None },
+            request_id: Some(RequestId::generate()),
+            notice: NoticeStatus::Pending { maybe_sent_at: None },
         };
         self.house.store.acquire(&stamp, event.index_shards).await.unwrap();
         self

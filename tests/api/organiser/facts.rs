@@ -155,7 +155,7 @@ async fn each_special_state_has_a_list_with_pages() {
             let notice = NoticeId { event_id: rally(), line_user_id: person.id.parse().unwrap(), key };
             let reason = Some(format!("reason {stamp}"));
             let since = since.plus_millis(number * 10 + i64::from(stamp == "002"));
-            let parked = Parked { state, since, reason, tried_at: None, error: None };
+            let parked = Parked { state, since, reason, maybe_sent_at: None, error: None };
             house.store.park(&notice, None, &parked).await.unwrap();
         }
     }

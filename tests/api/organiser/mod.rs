@@ -43,7 +43,7 @@ impl House {
     }
 
     async fn registers(&self, number: u32, at: Timestamp, shards: IndexShards) {
-        let user = User::registers(rally(), user(number), RequestId::made(), at);
+        let user = User::registers(rally(), user(number), RequestId::generate(), at);
         self.store.register(&user, shards).await.unwrap();
     }
 }

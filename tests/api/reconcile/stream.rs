@@ -93,7 +93,7 @@ async fn a_stamp_taken_ahead_of_the_stream_notes_the_attempt_before_the_push_and
     breaks::is_killed_after_the_push(Box::pin(run(&first, Mode::ForReal, &stop)), &hanako).await;
     let facts = house.store.facts(&rally(), &hanako.id.parse().unwrap()).await.unwrap();
     let noted = facts.notice(&stamp("001"));
-    assert!(matches!(noted, Some(NoticeStatus::Pending { tried_at: Some(_) })), "{noted:?}");
+    assert!(matches!(noted, Some(NoticeStatus::Pending { maybe_sent_at: Some(_) })), "{noted:?}");
 
     let tally = house.deliver().await;
     assert_eq!((tally.of(Outcome::Sent), hanako.phone().len()), (1, 1), "the same key");
@@ -126,7 +126,7 @@ async fn an_attempt_ahead_of_the_stream_that_line_refused_is_not_maybe_sent() {
     assert_eq!(done.events[0].1.tally.of(Outcome::Parked(ParkedState::Held)), 1);
     let facts = house.store.facts(&rally(), &hanako.id.parse().unwrap()).await.unwrap();
     let Some(NoticeStatus::Parked(held)) = facts.notice(&stamp("001")) else { panic!("{facts:?}") };
-    assert_eq!(held.tried_at, None);
+    assert_eq!(held.maybe_sent_at, None);
 }
 
 #[tokio::test]

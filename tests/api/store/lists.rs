@@ -354,7 +354,7 @@ async fn parked_notices_come_by_the_time_they_got_there_and_one_that_cannot_be_r
             key: NoticeKey::Stamp(stamp.stamp_id),
         };
         let since = evening(10 - i64::from(number));
-        let parked = Parked { state: ParkedState::Held, since, reason: None, tried_at: None, error: None };
+        let parked = Parked { state: ParkedState::Held, since, reason: None, maybe_sent_at: None, error: None };
         desk.store.park(&notice, None, &parked).await.unwrap();
     }
     desk.spoil(&format!("EVENT#rally#USER#{}", user_id(2)), "STAMP#001", "acquiredAt", None).await;

@@ -130,6 +130,6 @@ fn claim(who: &LineUserId, stamp: &str, request: &str, now: Timestamp) -> UserSt
         stamp_id: stamp.parse().unwrap(),
         acquired_at: now,
         request_id: Some(request.parse().unwrap()),
-        notice: NoticeStatus::Pending { tried_at: None },
+        notice: NoticeStatus::Pending { maybe_sent_at: None },
     }
 }

@@ -26,7 +26,13 @@ fn notice() -> NoticeId {
 }
 
 fn parked(state: ParkedState, minutes: i64) -> Parked {
-    Parked { state, since: evening(minutes), reason: Some("monthly_limit".to_owned()), tried_at: None, error: None }
+    Parked {
+        state,
+        since: evening(minutes),
+        reason: Some("monthly_limit".to_owned()),
+        maybe_sent_at: None,
+        error: None,
+    }
 }
 
 impl Desk {
@@ -102,7 +108,7 @@ async fn a_mark_whose_answer_got_lost_is_marked_before() {
 async fn a_parked_notice_is_listed_with_all_that_is_known_of_it_and_leaves_when_it_is_sent() {
     let desk = Desk::with_a_stamp("parks").await;
     let error = Some(PushRefused { status: 400, message: "no".to_owned(), at: evening(1) });
-    let failed = Parked { error, tried_at: Some(evening(1)), ..parked(ParkedState::Failed, 1) };
+    let failed = Parked { error, maybe_sent_at: Some(evening(1)), ..parked(ParkedState::Failed, 1) };
     assert_eq!(desk.store.park(&notice(), None, &failed).await.unwrap(), Marked::Done);
     assert_eq!(desk.status().await, NoticeStatus::Parked(failed));
     assert_eq!(desk.parked(ParkedState::Failed).await, 1);
@@ -121,16 +127,16 @@ async fn a_parked_notice_is_listed_with_all_that_is_known_of_it_and_leaves_when_
 async fn an_attempt_that_was_noted_is_taken_back_by_its_own_process_alone() {
     let desk = Desk::with_a_stamp("attempts").await;
     desk.store.park(&notice(), None, &parked(ParkedState::Held, 1)).await.unwrap();
-    let tried_at = async || {
+    let maybe_sent_at = async || {
         let NoticeStatus::Parked(parked) = desk.status().await else { panic!("it is parked") };
-        parked.tried_at
+        parked.maybe_sent_at
     };
     assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Done);
     assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Already);
     assert_eq!(desk.store.forget_attempt(&notice(), evening(3)).await.unwrap(), Marked::Already);
-    assert_eq!(tried_at().await, Some(evening(2)));
+    assert_eq!(maybe_sent_at().await, Some(evening(2)));
     assert_eq!(desk.store.forget_attempt(&notice(), evening(2)).await.unwrap(), Marked::Done);
-    assert_eq!(tried_at().await, None);
+    assert_eq!(maybe_sent_at().await, None);
 }
 
 #[tokio::test]
@@ -172,8 +178,8 @@ async fn the_first_unclear_attempt_stays() {
     let desk = Desk::with_a_stamp("unclear").await;
     assert_eq!(desk.store.note_attempt(&notice(), evening(1)).await.unwrap(), Marked::Done);
     assert_eq!(desk.store.note_attempt(&notice(), evening(2)).await.unwrap(), Marked::Already);
-    assert_eq!(desk.status().await, NoticeStatus::Pending { tried_at: Some(evening(1)) });
-    let unknown = Parked { tried_at: Some(evening(3)), ..parked(ParkedState::Unknown, 4) };
+    assert_eq!(desk.status().await, NoticeStatus::Pending { maybe_sent_at: Some(evening(1)) });
+    let unknown = Parked { maybe_sent_at: Some(evening(3)), ..parked(ParkedState::Unknown, 4) };
     desk.store.park(&notice(), None, &unknown).await.unwrap();
-    assert_eq!(desk.status().await, NoticeStatus::Parked(Parked { tried_at: Some(evening(1)), ..unknown }));
+    assert_eq!(desk.status().await, NoticeStatus::Parked(Parked { maybe_sent_at: Some(evening(1)), ..unknown }));
 }

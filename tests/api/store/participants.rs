@@ -216,7 +216,7 @@ fn resend(number: u16, requested_by: &str, minutes: i64) -> Resend {
         number,
         requested_by: requested_by.to_owned(),
         requested_at: evening(minutes),
-        notice: NoticeStatus::Pending { tried_at: None },
+        notice: NoticeStatus::Pending { maybe_sent_at: None },
     }
 }
 

@@ -17,7 +17,9 @@ fn tokens_are_read_with_role_hash_and_events() {
     let settings = load(&tokens(&[token("Mariko", 'a'), token("Kenji", 'B')]), &[]).unwrap();
     let mariko = &settings.admin.tokens[0];
     assert_eq!((mariko.name.as_str(), mariko.role, mariko.sha256), ("Mariko", Role::Viewer, [0xaa; 32]));
-    assert!(mariko.events.contain(&"rally-1".parse().unwrap()) && !mariko.events.contain(&"rally-2".parse().unwrap()));
+    assert!(
+        mariko.events.contains(&"rally-1".parse().unwrap()) && !mariko.events.contains(&"rally-2".parse().unwrap())
+    );
     assert_eq!(settings.admin.tokens[1].sha256, [0xbb; 32]);
     for all in ["\"*\"", "[\"*\"]", "[\"rally-1\", \"*\"]"] {
         let settings = load(&tokens(&[token("Mariko", 'a').replace("[\"rally-1\"]", all)]), &[]).unwrap();

@@ -42,9 +42,9 @@ fn the_environment_is_laid_over_the_file_and_the_file_over_the_defaults() {
 #[test]
 fn a_variable_that_lacks_an_underscore_is_told_so() {
     for name in ["STAMP_RALLY_HTTP__BIND", "STAMP_RALLY_HTTP_BIND", "STAMP_RALLY_LINE__TIMEOUT_MS"] {
-        let told = load("", &[(name, "1")]).unwrap_err();
+        let said = load("", &[(name, "1")]).unwrap_err();
         let says = "is no setting: write STAMP_RALLY__SECTION__KEY, with two underscores each time";
-        assert_eq!(told, format!("`{name}` (variable {name}): {says}"));
+        assert_eq!(said, format!("`{name}` (variable {name}): {says}"));
     }
     load("", &[("STAMP_RALLY_CONFIG", "f"), ("STAMP_RALLY_LAMBDA_INSTANCES", "3"), ("STAMP_RALLYE", "x")]).unwrap();
 }
@@ -146,7 +146,7 @@ fn a_missing_or_broken_file_is_named_with_its_line() {
     let missing = Settings::load(Some(Path::new("/no/such/rally.toml")), Vec::new()).unwrap_err();
     assert_eq!(missing.to_string(), "configuration file /no/such/rally.toml can't be read");
     let cause = std::error::Error::source(&missing).unwrap().to_string();
-    assert!(cause.starts_with("No such file"), "told once, as its cause: {cause}");
+    assert!(cause.starts_with("No such file"), "reported once, as its cause: {cause}");
     let broken = refusal("[http]\n\n[line.channels.main]\naccess_token = \"hush-hush\nbind = 1\n");
     assert!(broken.starts_with("configuration file rally.toml, line 4: invalid basic string"), "{broken}");
     assert!(!broken.contains("hush") && !broken.contains('\n'));

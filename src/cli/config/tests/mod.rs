@@ -1,4 +1,4 @@
-//! Each rule of the settings, and the line that tells of it.
+//! Each rule of the settings, and the line that reports it.
 
 mod admin;
 mod channel;

@@ -50,13 +50,13 @@ fn stamp(id: &str, notice: NoticeStatus) -> UserStamp {
 }
 
 fn waiting() -> NoticeStatus {
-    NoticeStatus::Pending { tried_at: None }
+    NoticeStatus::Pending { maybe_sent_at: None }
 }
 
 fn held() -> NoticeStatus {
     let (state, since) = (ParkedState::Held, hour(2));
     let reason = Some("monthly_limit".to_owned());
-    NoticeStatus::Parked(Parked { state, since, reason, tried_at: None, error: None })
+    NoticeStatus::Parked(Parked { state, since, reason, maybe_sent_at: None, error: None })
 }
 
 fn facts(stamps: Vec<UserStamp>) -> Facts {
@@ -110,7 +110,7 @@ fn facts_that_can_not_be_read_hold_the_notice() {
 
 #[test]
 fn a_notice_that_may_have_been_sent_is_unknown_when_line_has_forgotten_its_key() {
-    let noted = |at| facts(vec![stamp("001", NoticeStatus::Pending { tried_at: Some(hour(at)) })]);
+    let noted = |at| facts(vec![stamp("001", NoticeStatus::Pending { maybe_sent_at: Some(hour(at)) })]);
     let ordinary = of_stamp(Path::Ordinary);
     assert_eq!(decided(&ordinary, &noted(1), 24), "push", "23 hours are not over");
     assert_eq!(decided(&ordinary, &noted(1), 25), "unknown retry_key_expired");
@@ -122,8 +122,10 @@ fn a_notice_that_may_have_been_sent_is_unknown_when_line_has_forgotten_its_key()
 
 #[test]
 fn a_held_notice_expires_when_its_event_ends_unless_it_may_have_been_sent() {
-    let facts_at = |tried_at| match held() {
-        NoticeStatus::Parked(parked) => facts(vec![stamp("001", NoticeStatus::Parked(Parked { tried_at, ..parked }))]),
+    let facts_at = |maybe_sent_at| match held() {
+        NoticeStatus::Parked(parked) => {
+            facts(vec![stamp("001", NoticeStatus::Parked(Parked { maybe_sent_at, ..parked }))])
+        }
         other => panic!("{other:?}"),
     };
     let late = PendingNotice { since: hour(99), ..of_stamp(Path::Held) };
@@ -172,7 +174,7 @@ fn the_message_of_a_full_card_waits_for_a_stamp_that_only_reconcile_sends() {
     let card = pending(NoticeKey::Completed, Path::Ordinary);
     assert_eq!(decided(&card, &full(waiting()), 2), "push", "the stamp's record comes first anyway");
     assert_eq!(decided(&card, &full(waiting()), 30), "again after 0", "the stream has forgotten it");
-    let maybe_sent = NoticeStatus::Pending { tried_at: Some(hour(2)) };
+    let maybe_sent = NoticeStatus::Pending { maybe_sent_at: Some(hour(2)) };
     assert_eq!(decided(&card, &full(maybe_sent), 2), "again after 0");
 }
 
@@ -211,7 +213,7 @@ fn the_first_ambiguous_attempt_counts_and_what_the_item_says_comes_before_it() {
     attempt.ended_ambiguously(hour(3));
     assert_eq!((attempt.maybe_sent_at, attempt.ambiguous_at), (Some(hour(2)), Some(hour(2))));
     let mut noted = Attempt::at(&ordinary);
-    let facts = facts(vec![stamp("001", NoticeStatus::Pending { tried_at: Some(hour(1)) })]);
+    let facts = facts(vec![stamp("001", NoticeStatus::Pending { maybe_sent_at: Some(hour(1)) })]);
     assert!(noted.about(&facts, hour(3)).is_ok());
     noted.ended_ambiguously(hour(3));
     assert_eq!((noted.maybe_sent_at, noted.is_noted), (Some(hour(1)), true));
@@ -221,7 +223,7 @@ fn the_first_ambiguous_attempt_counts_and_what_the_item_says_comes_before_it() {
 fn a_notice_that_is_held_says_that_it_may_have_been_sent_before() {
     let ordinary = PendingNotice { maybe_sent: true, ..of_stamp(Path::Ordinary) };
     let parked = Attempt::at(&ordinary).held(PauseReason::MonthlyLimit, hour(2));
-    assert_eq!((parked.tried_at, parked.reason.as_deref()), (Some(hour(1)), Some("monthly_limit")));
+    assert_eq!((parked.maybe_sent_at, parked.reason.as_deref()), (Some(hour(1)), Some("monthly_limit")));
     let parked = Attempt::at(&ordinary).failed(400, "no".to_owned(), hour(2));
-    assert_eq!((parked.tried_at, parked.state), (None, ParkedState::Failed));
+    assert_eq!((parked.maybe_sent_at, parked.state), (None, ParkedState::Failed));
 }

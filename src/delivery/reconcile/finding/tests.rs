@@ -43,7 +43,7 @@ fn completed(at: i64) -> Fact {
 }
 
 fn waiting() -> NoticeStatus {
-    NoticeStatus::Pending { tried_at: None }
+    NoticeStatus::Pending { maybe_sent_at: None }
 }
 
 fn sent(at: i64) -> NoticeStatus {
@@ -96,13 +96,13 @@ fn what_was_handed_out_and_not_finished_may_have_been_accepted() {
 
 #[test]
 fn what_was_attempted_without_a_clear_answer_is_maybe_sent() {
-    let tried = NoticeStatus::Pending { tried_at: Some(hour(29)) };
+    let tried = NoticeStatus::Pending { maybe_sent_at: Some(hour(29)) };
     assert_eq!(findings([stamp("001", 1, tried)], vec![]), "perhaps ");
 }
 
 #[test]
 fn what_is_marked_or_parked_is_not_forgotten_and_what_is_young_is_left() {
-    let held = Parked { state: ParkedState::Held, since: hour(2), reason: None, tried_at: None, error: None };
+    let held = Parked { state: ParkedState::Held, since: hour(2), reason: None, maybe_sent_at: None, error: None };
     let facts = [
         stamp("001", 1, sent(1)),
         stamp("002", 1, NoticeStatus::Parked(held)),

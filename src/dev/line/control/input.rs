@@ -6,7 +6,7 @@ use actix_web::web::Query;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::dev::line::{answer::Answer, call::Call};
+use crate::dev::line::{answer::Answer, endpoint::Call};
 
 /// Reads the body; an empty one is an empty object.
 pub(super) fn input<T: DeserializeOwned>(call: &Call) -> Result<T, Answer> {

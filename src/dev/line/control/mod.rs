@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     answer::{Answer, Outcome},
-    call::Call,
+    endpoint::Call,
     faults::Rule,
     platform::Platform,
     webhooks::{self, WebhookOrder},

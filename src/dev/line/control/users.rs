@@ -16,7 +16,7 @@ use crate::dev::line::{
 /// An order for one user or many.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(in super::super) struct NewUsers {
+pub struct NewUsers {
     name: Option<String>,
     user_id: Option<String>,
     /// A friend unless it says otherwise.
@@ -54,12 +54,12 @@ pub(super) fn make(platform: &Platform, order: &NewUsers) -> Outcome {
 
 impl NewUsers {
     /// Returns the order for a friend of every channel.
-    pub(in super::super) fn friend(name: &str, user_id: Option<&str>) -> Self {
+    pub fn friend(name: &str, user_id: Option<&str>) -> Self {
         Self { name: Some(name.to_owned()), user_id: user_id.map(str::to_owned), ..Self::default() }
     }
 
     /// Makes one user and returns the id.
-    pub(in super::super) fn make(&self, platform: &Platform, number: &str) -> Result<String, Answer> {
+    pub fn make(&self, platform: &Platform, number: &str) -> Result<String, Answer> {
         let user_id = self.user_id.clone().unwrap_or_else(chance::user_id);
         if !chance::is_id(&user_id, 'U') {
             return Err(Answer::message(400, "a `userId` is `U` and 32 lower-case hex digits"));
@@ -142,7 +142,7 @@ pub(super) fn bare_id_token(platform: &Platform, user_id: &str, asked: &Asked) -
 }
 
 /// Returns an ID token of a user that the control API made.
-pub(in super::super) fn mint(platform: &Platform, user_id: &str, order: &IdTokenOrder) -> Result<String, Answer> {
+pub fn mint(platform: &Platform, user_id: &str, order: &IdTokenOrder) -> Result<String, Answer> {
     let name = platform.user_name(user_id)?;
     let channel = platform.channel(order.channel.as_deref())?;
     let subject = Subject {
@@ -161,7 +161,7 @@ pub(super) fn phone_of(platform: &Platform, user_id: &str, asked: &Asked) -> Out
 }
 
 /// Returns what the user's phone shows, in the order it arrived: one entry a message.
-pub(in super::super) fn phone(platform: &Platform, user_id: &str, channel: Option<&str>) -> Result<Vec<Value>, Answer> {
+pub fn phone(platform: &Platform, user_id: &str, channel: Option<&str>) -> Result<Vec<Value>, Answer> {
     let filter = PushFilter {
         user_id: Some(user_id.to_owned()),
         channel: channel.map(str::to_owned),

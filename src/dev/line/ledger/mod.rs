@@ -5,6 +5,7 @@ mod push;
 mod pushes;
 mod replies;
 mod retry_keys;
+mod sql;
 mod users;
 
 pub(super) use push::{Acceptance, NewPush, Rate, Way};
@@ -14,7 +15,7 @@ pub(super) use users::Relation;
 
 use std::{fs, path::Path, time::Duration};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, params};
 
 use super::{
     keys::{OldKeys, SigningKey},
@@ -82,14 +83,11 @@ impl Ledger {
 
     /// Returns a value kept under a name: token key, token epochs.
     pub(super) fn note(&self, name: &str) -> rusqlite::Result<Option<String>> {
-        self.db
-            .prepare_cached("SELECT value FROM notes WHERE name = ?1")?
-            .query_row([name], |row| row.get(0))
-            .optional()
+        sql::first(&self.db, "SELECT value FROM notes WHERE name = ?1", [name], |row| row.get(0))
     }
 
     pub(super) fn keep_note(&self, name: &str, value: &str) -> rusqlite::Result<()> {
-        self.db.execute("INSERT OR REPLACE INTO notes VALUES (?1, ?2)", [name, value]).map(drop)
+        sql::run(&self.db, "INSERT OR REPLACE INTO notes VALUES (?1, ?2)", [name, value])
     }
 
     /// Returns the published signing keys as PKCS #8, oldest first.

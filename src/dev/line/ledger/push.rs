@@ -3,33 +3,33 @@
 use serde_json::Value;
 
 /// `sentMessages` of a push answer, in the order of its messages.
-pub(in super::super) type SentMessages = Value;
+pub type SentMessages = Value;
 
 /// A push or reply that passed every check of its request.
-pub(in super::super) struct NewPush<'a> {
-    pub(in super::super) channel: &'a str,
-    pub(in super::super) user_id: &'a str,
-    pub(in super::super) request_id: &'a str,
-    pub(in super::super) messages: &'a [Value],
-    pub(in super::super) now_ms: i64,
-    pub(in super::super) way: Way<'a>,
+pub struct NewPush<'a> {
+    pub channel: &'a str,
+    pub user_id: &'a str,
+    pub request_id: &'a str,
+    pub messages: &'a [Value],
+    pub now_ms: i64,
+    pub way: Way<'a>,
 }
 
 /// How the messages came.
-pub(in super::super) enum Way<'a> {
+pub enum Way<'a> {
     Push { retry_key: Option<&'a str>, quota: Option<u64>, rate: Rate },
     Reply { token: &'a str },
 }
 
 /// What the rate bucket said when the request came in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum Rate {
+pub enum Rate {
     Exceeded,
     Within,
 }
 
 /// What became of it.
-pub(in super::super) enum Acceptance {
+pub enum Acceptance {
     Accepted(SentMessages),
     AlreadyAccepted { request_id: String, sent: SentMessages },
     MonthlyLimit,

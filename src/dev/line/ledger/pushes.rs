@@ -1,7 +1,7 @@
 //! Accepted messages. What was accepted but isn't shown (the user blocked the account) is kept too: only so can a test
 //! distinguish the two.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use super::{
     Ledger,
     push::{Acceptance, NewPush, Rate, SentMessages, Way, text},
     retry_keys,
+    sql::{first, run},
 };
 
 /// Message ids are decimal strings of 18 digits; each push has room for its five messages.
@@ -17,37 +18,37 @@ const FIRST_MESSAGE_ID: i64 = 560_000_000_000_000_000;
 
 /// Which accepted messages to list.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct PushFilter {
-    pub(in super::super) channel: Option<String>,
-    pub(in super::super) user_id: Option<String>,
-    pub(in super::super) retry_key: Option<String>,
-    pub(in super::super) shown: Option<bool>,
+pub struct PushFilter {
+    pub channel: Option<String>,
+    pub user_id: Option<String>,
+    pub retry_key: Option<String>,
+    pub shown: Option<bool>,
     /// Only later ones than this ordinal.
-    pub(in super::super) after: i64,
-    pub(in super::super) limit: Option<u32>,
+    pub after: i64,
+    pub limit: Option<u32>,
 }
 
 /// One accepted push or reply.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(in super::super) struct AcceptedPush {
-    pub(in super::super) ordinal: i64,
-    pub(in super::super) channel: String,
-    pub(in super::super) user_id: String,
-    pub(in super::super) kind: String,
-    pub(in super::super) request_id: String,
-    pub(in super::super) retry_key: Option<String>,
-    pub(in super::super) accepted_at: i64,
-    pub(in super::super) shown: bool,
+pub struct AcceptedPush {
+    pub ordinal: i64,
+    pub channel: String,
+    pub user_id: String,
+    pub kind: String,
+    pub request_id: String,
+    pub retry_key: Option<String>,
+    pub accepted_at: i64,
+    pub shown: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) messages: Option<Value>,
-    pub(in super::super) sent_messages: Value,
+    pub messages: Option<Value>,
+    pub sent_messages: Value,
 }
 
 impl Ledger {
     /// Recipient, retry key, rate, quota, in this order; then the message, its key and its count in
     /// one transaction.
-    pub(in super::super) fn accept(&mut self, push: &NewPush<'_>) -> rusqlite::Result<Acceptance> {
+    pub fn accept(&mut self, push: &NewPush<'_>) -> rusqlite::Result<Acceptance> {
         let Some((relation, wrote_at)) = self.relation(push.channel, push.user_id)? else {
             return Ok(Acceptance::UnknownUser);
         };
@@ -67,19 +68,17 @@ impl Ledger {
     }
 
     /// Messages that count in the quota this month.
-    pub(in super::super) fn usage(&self, channel: &str, now_ms: i64) -> rusqlite::Result<u64> {
+    pub fn usage(&self, channel: &str, now_ms: i64) -> rusqlite::Result<u64> {
         used(&self.db, channel, now_ms)
     }
 
-    pub(in super::super) fn set_usage(&self, channel: &str, now_ms: i64, used: u64) -> rusqlite::Result<()> {
+    pub fn set_usage(&self, channel: &str, now_ms: i64, used: u64) -> rusqlite::Result<()> {
         let used = i64::try_from(used).unwrap_or(i64::MAX);
-        self.db
-            .execute("INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3)", params![channel, month(now_ms), used])
-            .map(drop)
+        run(&self.db, "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3)", params![channel, month(now_ms), used])
     }
 
     /// How many match and how many of them are shown, whatever `after` and `limit` say.
-    pub(in super::super) fn count_pushes(&self, filter: &PushFilter) -> rusqlite::Result<(i64, i64)> {
+    pub fn count_pushes(&self, filter: &PushFilter) -> rusqlite::Result<(i64, i64)> {
         self.db.query_row(
             &format!("SELECT count(*), coalesce(sum(shown), 0) FROM pushes WHERE {MATCHES}"),
             params![filter.channel, filter.user_id, filter.retry_key, filter.shown],
@@ -88,7 +87,7 @@ impl Ledger {
     }
 
     /// The matching ones in the order of acceptance; `messages` only if asked for.
-    pub(in super::super) fn pushes(&self, filter: &PushFilter, with: With) -> rusqlite::Result<Vec<AcceptedPush>> {
+    pub fn pushes(&self, filter: &PushFilter, with: With) -> rusqlite::Result<Vec<AcceptedPush>> {
         let mut found = self.db.prepare_cached(&format!(
             "SELECT ordinal, channel, user_id, kind, request_id, retry_key, accepted_at, shown, sent_messages, messages
              FROM pushes WHERE {MATCHES} AND ordinal > ?5 ORDER BY ordinal LIMIT ?6"
@@ -101,7 +100,7 @@ impl Ledger {
 
 /// Whether a listing carries the messages themselves: 20,000 Flex Messages are a lot of text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum With {
+pub enum With {
     Messages,
     Nothing,
 }
@@ -140,22 +139,12 @@ impl Accepted<'_> {
             Way::Reply { .. } => ("reply", None),
         };
         let NewPush { channel, user_id, request_id, messages, now_ms, .. } = *self.push;
-        let messages = text(messages);
-        change
-            .prepare_cached("INSERT INTO pushes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
-            .execute(params![
-                self.ordinal,
-                channel,
-                user_id,
-                kind,
-                request_id,
-                retry_key,
-                now_ms,
-                self.shown,
-                messages,
-                self.sent.to_string()
-            ])
-            .map(drop)
+        let (ordinal, shown, messages, sent) = (self.ordinal, self.shown, text(messages), self.sent.to_string());
+        run(
+            change,
+            "INSERT INTO pushes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            (ordinal, channel, user_id, kind, request_id, retry_key, now_ms, shown, messages, sent),
+        )
     }
 
     /// Keeps the retry key and counts the push, or uses up the reply token.
@@ -165,28 +154,20 @@ impl Accepted<'_> {
                 retry_keys::keep(change, self.ordinal, self.push, retry_key)?;
                 if self.shown { self.count(change) } else { Ok(()) }
             }
-            Way::Reply { token } => {
-                change.prepare_cached("UPDATE reply_tokens SET used = 1 WHERE token = ?1")?.execute([token]).map(drop)
-            }
+            Way::Reply { token } => run(change, "UPDATE reply_tokens SET used = 1 WHERE token = ?1", [token]),
         }
     }
 
     /// One recipient counts once, however many messages the request has.
     fn count(&self, change: &Transaction<'_>) -> rusqlite::Result<()> {
-        change
-            .prepare_cached(
-                "INSERT INTO usage VALUES (?1, ?2, 1) ON CONFLICT (channel, month) DO UPDATE SET used = used + 1",
-            )?
-            .execute(params![self.push.channel, month(self.push.now_ms)])
-            .map(drop)
+        let sql = "INSERT INTO usage VALUES (?1, ?2, 1) ON CONFLICT (channel, month) DO UPDATE SET used = used + 1";
+        run(change, sql, params![self.push.channel, month(self.push.now_ms)])
     }
 }
 
 fn used(db: &rusqlite::Connection, channel: &str, now_ms: i64) -> rusqlite::Result<u64> {
-    let used: Option<i64> = db
-        .prepare_cached("SELECT used FROM usage WHERE channel = ?1 AND month = ?2")?
-        .query_row(params![channel, month(now_ms)], |row| row.get(0))
-        .optional()?;
+    let sql = "SELECT used FROM usage WHERE channel = ?1 AND month = ?2";
+    let used: Option<i64> = first(db, sql, params![channel, month(now_ms)], |row| row.get(0))?;
     Ok(used.unwrap_or(0).unsigned_abs())
 }
 

@@ -1,8 +1,11 @@
 //! Reply tokens: single use, good for one minute after the webhook was received.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
-use super::Ledger;
+use super::{
+    Ledger,
+    sql::{first, run},
+};
 
 /// One minute from receipt (Messaging API reference, reply token).
 const FRESH_MS: i64 = 60_000;
@@ -10,47 +13,35 @@ const FRESH_MS: i64 = 60_000;
 const REDELIVERY_MS: i64 = 20 * 60_000;
 
 /// A token that goes out with a webhook.
-pub(in super::super) struct ReplyToken<'a> {
-    pub(in super::super) token: &'a str,
-    pub(in super::super) channel: &'a str,
+pub struct ReplyToken<'a> {
+    pub token: &'a str,
+    pub channel: &'a str,
     /// The user, group or room that the answer goes to.
-    pub(in super::super) target: &'a str,
-    pub(in super::super) happened_at: i64,
-    pub(in super::super) received_at: i64,
+    pub target: &'a str,
+    pub happened_at: i64,
+    pub received_at: i64,
 }
 
 /// Whether a token still answers something.
-pub(in super::super) enum TokenState {
+pub enum TokenState {
     Good { target: String },
     Invalid,
 }
 
 impl Ledger {
     /// Notes a token as received now; one that was used stays used.
-    pub(in super::super) fn hand_out(&self, token: &ReplyToken<'_>) -> rusqlite::Result<()> {
-        self.db
-            .prepare_cached(
-                "INSERT INTO reply_tokens (token, channel, target, happened_at, received_at) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (token) DO UPDATE SET received_at = excluded.received_at",
-            )?
-            .execute(params![token.token, token.channel, token.target, token.happened_at, token.received_at])
-            .map(drop)
+    pub fn hand_out(&self, token: &ReplyToken<'_>) -> rusqlite::Result<()> {
+        let sql =
+            "INSERT INTO reply_tokens (token, channel, target, happened_at, received_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (token) DO UPDATE SET received_at = excluded.received_at";
+        let ReplyToken { token, channel, target, happened_at, received_at } = token;
+        run(&self.db, sql, params![token, channel, target, happened_at, received_at])
     }
 
-    pub(in super::super) fn token_state(
-        &self,
-        channel: &str,
-        token: &str,
-        now_ms: i64,
-    ) -> rusqlite::Result<TokenState> {
-        let found = self
-            .db
-            .prepare_cached(
-                "SELECT target FROM reply_tokens WHERE token = ?1 AND channel = ?2 AND used = 0
-                 AND ?3 - received_at <= ?4 AND ?3 - happened_at <= ?5",
-            )?
-            .query_row(params![token, channel, now_ms, FRESH_MS, REDELIVERY_MS], |row| row.get(0))
-            .optional()?;
+    pub fn token_state(&self, channel: &str, token: &str, now_ms: i64) -> rusqlite::Result<TokenState> {
+        let sql = "SELECT target FROM reply_tokens WHERE token = ?1 AND channel = ?2 AND used = 0
+             AND ?3 - received_at <= ?4 AND ?3 - happened_at <= ?5";
+        let found = first(&self.db, sql, params![token, channel, now_ms, FRESH_MS, REDELIVERY_MS], |row| row.get(0))?;
         Ok(found.map_or(TokenState::Invalid, |target| TokenState::Good { target }))
     }
 }

@@ -1,11 +1,12 @@
 //! Retry keys: remembered for a day, by channel.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 use serde::Serialize;
 
 use super::{
     Ledger,
     push::{Acceptance, NewPush, text},
+    sql::{first, run},
 };
 
 /// A day, counted from the acceptance (Messaging API reference, retry-api-request).
@@ -14,7 +15,7 @@ const KEY_MS: i64 = 24 * 3_600_000;
 /// A retry key and what was done with it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(in super::super) struct UsedKey {
+pub struct UsedKey {
     channel: String,
     retry_key: String,
     /// Accepted requests with this key: 1, unless it was used again after its 24 hours.
@@ -27,7 +28,7 @@ pub(in super::super) struct UsedKey {
 
 impl Ledger {
     /// Every retry key that was accepted, in the order of its last acceptance.
-    pub(in super::super) fn retry_keys(&self, channel: Option<&str>) -> rusqlite::Result<Vec<UsedKey>> {
+    pub fn retry_keys(&self, channel: Option<&str>) -> rusqlite::Result<Vec<UsedKey>> {
         let mut found = self.db.prepare_cached(
             "SELECT k.channel, k.retry_key, p.accepted, k.conflicts, k.changed FROM retry_keys k
              JOIN (SELECT channel, retry_key, count(*) AS accepted FROM pushes GROUP BY 1, 2) p
@@ -48,25 +49,18 @@ impl Ledger {
 
 /// The request that this key accepted within its 24 hours; notes the conflict.
 pub(super) fn earlier(change: &Transaction<'_>, push: &NewPush<'_>, key: &str) -> rusqlite::Result<Option<Acceptance>> {
-    let found = change
-        .prepare_cached(
-            "SELECT p.request_id, p.sent_messages, p.user_id, p.messages FROM retry_keys k
-             JOIN pushes p ON p.ordinal = k.push
-             WHERE k.channel = ?1 AND k.retry_key = ?2 AND ?3 - k.accepted_at < ?4",
-        )?
-        .query_row(params![push.channel, key, push.now_ms, KEY_MS], |row| {
-            let sent: String = row.get(1)?;
-            let same = row.get_ref(2)?.as_str()? == push.user_id && row.get_ref(3)?.as_str()? == text(push.messages);
-            Ok((row.get::<_, String>(0)?, sent, same))
-        })
-        .optional()?;
+    let sql = "SELECT p.request_id, p.sent_messages, p.user_id, p.messages FROM retry_keys k
+         JOIN pushes p ON p.ordinal = k.push
+         WHERE k.channel = ?1 AND k.retry_key = ?2 AND ?3 - k.accepted_at < ?4";
+    let found = first(change, sql, params![push.channel, key, push.now_ms, KEY_MS], |row| {
+        let sent: String = row.get(1)?;
+        let same = row.get_ref(2)?.as_str()? == push.user_id && row.get_ref(3)?.as_str()? == text(push.messages);
+        Ok((row.get::<_, String>(0)?, sent, same))
+    })?;
     let Some((request_id, sent, same)) = found else { return Ok(None) };
-    change
-        .prepare_cached(
-            "UPDATE retry_keys SET conflicts = conflicts + 1, changed = changed + ?3
-             WHERE channel = ?1 AND retry_key = ?2",
-        )?
-        .execute(params![push.channel, key, i64::from(!same)])?;
+    let sql = "UPDATE retry_keys SET conflicts = conflicts + 1, changed = changed + ?3
+         WHERE channel = ?1 AND retry_key = ?2";
+    run(change, sql, params![push.channel, key, i64::from(!same)])?;
     let sent = serde_json::from_str(&sent).unwrap_or_default();
     Ok(Some(Acceptance::AlreadyAccepted { request_id, sent }))
 }
@@ -79,10 +73,6 @@ pub(super) fn keep(
     retry_key: Option<&str>,
 ) -> rusqlite::Result<()> {
     let Some(key) = retry_key else { return Ok(()) };
-    change
-        .prepare_cached(
-            "INSERT OR REPLACE INTO retry_keys (channel, retry_key, push, accepted_at) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![push.channel, key, ordinal, push.now_ms])
-        .map(drop)
+    let sql = "INSERT OR REPLACE INTO retry_keys (channel, retry_key, push, accepted_at) VALUES (?1, ?2, ?3, ?4)";
+    run(change, sql, params![push.channel, key, ordinal, push.now_ms])
 }

@@ -62,7 +62,7 @@ struct Each {
     values: Vec<Value>,
 }
 
-/// A text or list that is repeated, perhaps after a beginning that isn't.
+/// A text or list that is repeated, possibly after a beginning that isn't.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Repeat {

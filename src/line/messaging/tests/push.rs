@@ -20,7 +20,7 @@ async fn a_push_carries_its_retry_key_from_the_first_attempt() {
 #[tokio::test]
 async fn push_belongs_to_the_trace_that_it_is_made_in() {
     let line = LineStub::start(|_| sent());
-    let made_for = TraceContext::made();
+    let made_for = TraceContext::generate();
     trace::within(made_for, push(&long_lived(line.platform()))).await.unwrap();
     push(&long_lived(line.platform())).await.unwrap();
     let asked = line.asked(PUSH);

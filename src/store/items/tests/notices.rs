@@ -7,18 +7,18 @@ use crate::domain::notice::{Parked, ParkedState, PushRefused};
 fn what_became_of_a_notice_is_pinned() {
     let sent =
         NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: Some("line-request".to_owned()) };
-    let tried = NoticeStatus::Pending { tried_at: Some(at("2026-05-23T11:30:01.000Z")) };
+    let tried = NoticeStatus::Pending { maybe_sent_at: Some(at("2026-05-23T11:30:01.000Z")) };
     let held = Parked {
         state: ParkedState::Held,
         since: at("2026-05-23T12:00:00.000Z"),
         reason: None,
-        tried_at: None,
+        maybe_sent_at: None,
         error: None,
     };
     let failed = Parked {
         state: ParkedState::Failed,
         reason: Some("refused".to_owned()),
-        tried_at: Some(at("2026-05-23T11:30:01.000Z")),
+        maybe_sent_at: Some(at("2026-05-23T11:30:01.000Z")),
         error: Some(PushRefused { status: 400, message: "no".to_owned(), at: at("2026-05-23T11:59:59.000Z") }),
         ..held.clone()
     };

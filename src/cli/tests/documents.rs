@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ffi::OsString, fs, path::Path};
 use clap::CommandFactory;
 use serde_json::Value;
 
-use super::{args::Args, config::Settings};
+use crate::cli::{args::Args, config::Settings};
 
 fn page(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)).unwrap()
@@ -67,7 +67,7 @@ fn docs_operate_names_every_command_and_no_other() {
 
 #[test]
 fn docs_api_names_every_problem_code_and_no_other() {
-    let description: Value = serde_json::from_str(include_str!("../http/openapi.json")).unwrap();
+    let description: Value = serde_json::from_str(include_str!("../../http/openapi.json")).unwrap();
     let known = description["components"]["schemas"]["Problem"]["properties"]["code"]["enum"].as_array().unwrap();
     let known: BTreeSet<&str> = known.iter().map(|code| code.as_str().unwrap()).collect();
     let page = page("api.md");
