@@ -25,7 +25,7 @@ use stamp_rally::{
         Platform,
         id_token::{LoginChannels, TokenVerifier},
     },
-    store::client::{Clients, Pace},
+    store::client::{Clients, Timeouts},
 };
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -179,7 +179,7 @@ impl Notices {
         ];
         let message = filled.iter().fold(message, |message, (name, value)| message.replace(name, value));
         let work = Work {
-            table: Clients::at(engine, &Pace::worker()).table,
+            table: Clients::at(engine, &Timeouts::worker()).table,
             http: reqwest::Client::builder()
                 .no_proxy()
                 .timeout(Duration::from_secs(10))

@@ -16,7 +16,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use stamp_rally::store::client::{Clients, Pace};
+use stamp_rally::store::client::{Clients, Timeouts};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -203,9 +203,9 @@ impl Server {
 }
 
 /// What is prepared and counted is not waited for, and the machine may have much else to do.
-fn patient() -> Pace {
+fn patient() -> Timeouts {
     let timeout = Duration::from_mins(1);
-    Pace { item_attempt: timeout, operation: timeout, ..Pace::request() }
+    Timeouts { item_attempt: timeout, operation: timeout, ..Timeouts::request() }
 }
 
 /// A rally with the template that ships.

@@ -20,7 +20,7 @@ use crate::dev::{
     line::{ChannelSettings, Memory, StandIn},
 };
 use crate::http;
-use crate::store::client::{Clients, Pace};
+use crate::store::client::{Clients, Timeouts};
 
 use super::{admin, config::Settings, logging, service};
 use demo::DEMO_EVENT;
@@ -82,8 +82,8 @@ pub async fn execute(command: DevArgs) -> anyhow::Result<()> {
     }
     line.keep_user(HANAKO, "花子")?;
 
-    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
-    let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Pace::worker()))?;
+    let clients = Clients::at(&engine.endpoint_url(), &Timeouts::request());
+    let worker = parts.worker(&Clients::at(&engine.endpoint_url(), &Timeouts::worker()))?;
     let app = parts.app(&clients);
     write_welcome(
         &mut io::stdout().lock(),

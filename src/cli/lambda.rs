@@ -33,7 +33,7 @@ use crate::domain::{
 };
 use crate::store::{
     Store,
-    client::{Clients, Pace},
+    client::{Clients, Timeouts},
     stream::{Record, SequenceNumber, lambda},
 };
 
@@ -68,7 +68,7 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     refuse_elsewhere()?;
     let parts = service::Builder::of_this_process(&settings)?.with_retry(retry_settings());
-    let clients = Clients::from_environment(&Pace::worker()).await?;
+    let clients = Clients::from_environment(&Timeouts::worker()).await?;
     let store = parts.store(&clients);
     let notices = parts.notices(&store)?;
     let share = Share::among(settings.delivery.pushes_per_second, args.instances);
@@ -92,7 +92,7 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
 
 /// Pauses short enough for the last seconds of an invocation to be of use.
 fn retry_settings() -> RetrySettings {
-    RetrySettings { longest_pause: Duration::from_secs(2), ..RetrySettings::default() }
+    RetrySettings { longest_backoff: Duration::from_secs(2), ..RetrySettings::default() }
 }
 
 fn refuse_elsewhere() -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::{io, net::TcpListener};
 use tokio_util::sync::CancellationToken;
 
 use crate::http;
-use crate::store::client::{Clients, Pace};
+use crate::store::client::{Clients, Timeouts};
 
 use super::{
     options::SettingsArgs,
@@ -38,10 +38,13 @@ pub async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let parts = Builder::of_this_process(&settings)?;
     let listener = service::listen(settings.http.bind, service::HTTP_BIND)?;
     let shutdown = service::shutdown_signal()?;
-    let clients = Clients::from_environment(&Pace::request()).await?;
+    let clients = Clients::from_environment(&Timeouts::request()).await?;
     let tables = Tables::seen_at(&clients, &settings.store).await?;
-    let worker =
-        if args.with_consumer { Some(parts.worker(&Clients::from_environment(&Pace::worker()).await?)?) } else { None };
+    let worker = if args.with_consumer {
+        Some(parts.worker(&Clients::from_environment(&Timeouts::worker()).await?)?)
+    } else {
+        None
+    };
     tracing::info!(
         http.bind = %listener.local_addr()?,
         http.public_url = settings.http.public_url(),
@@ -58,7 +61,7 @@ pub async fn consume(args: ConsumeArgs) -> anyhow::Result<()> {
     let parts = Builder::of_this_process(&settings)?;
     let listener = settings.ops.bind.map(|bind| service::listen(bind, OPS_BIND)).transpose()?;
     let shutdown = service::shutdown_signal()?;
-    let clients = Clients::from_environment(&Pace::worker()).await?;
+    let clients = Clients::from_environment(&Timeouts::worker()).await?;
     let tables = Tables::seen_at(&clients, &settings.store).await?;
     let worker = parts.worker(&clients)?;
     let server = serve_ops(listener, parts.ops(&clients, &worker), shutdown.clone());

@@ -224,7 +224,7 @@ fn refuse_unusable(reports: &[TableReport]) -> anyhow::Result<()> {
     if !missing.is_empty() {
         bail!("no table {}: run `stamp-rally table create`", missing.join(", "));
     }
-    let is_foreign = |difference: &&Difference| matches!(difference, Difference::Keys { .. });
+    let is_foreign = |difference: &&Difference| matches!(difference, Difference::Keys(_));
     for report in reports {
         if let Some(foreign) = report.differences.iter().find(is_foreign) {
             bail!("table {}: {foreign} Choose another name by `store.table` and `store.consumer_table`", report.table);
@@ -235,10 +235,7 @@ fn refuse_unusable(reports: &[TableReport]) -> anyhow::Result<()> {
 
 /// A table whose indexes change (UPDATING) can be used meanwhile.
 fn is_being_made(report: &TableReport) -> bool {
-    report
-        .differences
-        .iter()
-        .any(|difference| matches!(difference, Difference::NotReady { state } if state == "CREATING"))
+    report.differences.iter().any(|difference| matches!(difference, Difference::NotReady(state) if state == "CREATING"))
 }
 
 /// What differs and can be lived with, one line each.

@@ -8,24 +8,24 @@ use super::config::Settings;
 use crate::domain::{event::Event, ids::EventId};
 use crate::store::{
     Store, StoreError,
-    client::{Clients, Pace},
+    client::{Clients, Timeouts},
     table,
 };
 
 /// For an operator at a terminal, who would rather wait than begin again; no request waits behind them.
-fn for_commands() -> Pace {
-    Pace {
+fn for_commands() -> Timeouts {
+    Timeouts {
         item_attempt: Duration::from_secs(5),
         operation: Duration::from_secs(30),
         attempts: 5,
         budget: Cow::Borrowed("stamp-rally-commands"),
-        ..Pace::request()
+        ..Timeouts::request()
     }
 }
 
 /// The clients of this machine, and the store over them. Nothing is asked yet.
-pub async fn open(settings: &Settings, pace: &Pace) -> anyhow::Result<(Clients, Store)> {
-    let clients = Clients::from_environment(pace).await?;
+pub async fn open(settings: &Settings, timeouts: &Timeouts) -> anyhow::Result<(Clients, Store)> {
+    let clients = Clients::from_environment(timeouts).await?;
     let store = Store::new(clients.table.clone(), settings.store.clone());
     Ok((clients, store))
 }

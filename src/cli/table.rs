@@ -75,18 +75,18 @@ fn made(before: &TableReport, after: &TableReport) -> String {
 /// Returns what put a difference right; `None` for what passed by itself.
 fn done(difference: &Difference) -> Option<String> {
     match difference {
-        Difference::IndexMissing { index } => Some(format!("completed: index {index} added")),
+        Difference::IndexMissing(index) => Some(format!("completed: index {index} added")),
         Difference::StreamOff => Some("completed: stream switched on".to_owned()),
         Difference::TableMissing => Some("made".to_owned()),
-        Difference::TtlOff { wanted } => Some(format!("completed: items expire by `{wanted}`")),
-        Difference::Billing { .. }
-        | Difference::IndexKeys { .. }
-        | Difference::IndexNotReady { .. }
-        | Difference::IndexProjection { .. }
-        | Difference::Keys { .. }
-        | Difference::NotReady { .. }
-        | Difference::StreamView { .. }
-        | Difference::TtlAttribute { .. } => None,
+        Difference::TtlOff(wanted) => Some(format!("completed: items expire by `{wanted}`")),
+        Difference::Billing(_)
+        | Difference::IndexKeys(..)
+        | Difference::IndexNotReady(..)
+        | Difference::IndexProjection(..)
+        | Difference::Keys(_)
+        | Difference::NotReady(_)
+        | Difference::StreamView(_)
+        | Difference::TtlAttribute(_) => None,
     }
 }
 
@@ -101,11 +101,8 @@ mod tests {
     #[test]
     fn what_was_made_or_completed_is_printed() {
         assert_eq!(made(&report(&[Difference::TableMissing]), &report(&[])), "line-event: made");
-        let lacks = [
-            Difference::StreamOff,
-            Difference::TtlOff { wanted: "ttl".to_owned() },
-            Difference::IndexMissing { index: "GSI2".to_owned() },
-        ];
+        let lacks =
+            [Difference::StreamOff, Difference::TtlOff("ttl".to_owned()), Difference::IndexMissing("GSI2".to_owned())];
         assert_eq!(
             made(&report(&lacks), &report(&[])),
             "line-event: completed: stream switched on\nline-event: completed: items expire by `ttl`\n\
@@ -116,13 +113,13 @@ mod tests {
     #[test]
     fn a_table_that_lacked_nothing_is_as_defined() {
         assert_eq!(made(&report(&[]), &report(&[])), "line-event: as defined");
-        let busy = Difference::NotReady { state: "UPDATING".to_owned() };
+        let busy = Difference::NotReady("UPDATING".to_owned());
         assert_eq!(made(&report(&[busy]), &report(&[])), "line-event: as defined");
     }
 
     #[test]
     fn what_only_a_person_can_mend_is_listed_after_what_was_done() {
-        let billing = Difference::Billing { found: "PROVISIONED".to_owned() };
+        let billing = Difference::Billing("PROVISIONED".to_owned());
         assert_eq!(
             made(&report(&[Difference::StreamOff, billing.clone()]), &report(&[billing])),
             "line-event: completed: stream switched on\nline-event: it is billed as PROVISIONED, not on demand: \

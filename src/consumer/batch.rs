@@ -11,9 +11,11 @@
 //! Nothing waits beyond the time: first comes backpressure, then no job is begun any more, at last whatever still runs is
 //! dropped. A dropped job comes again.
 
-mod notes;
-
-use std::{collections::BTreeMap, future::Future, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
@@ -30,15 +32,13 @@ use crate::store::{
 };
 
 use super::{
-    effect::{Effects, FactRef, Handling, Job, Progress, Work, jobs},
-    handled::{Handled, handle},
-    lanes::{Lane, Lanes, Waiting},
+    effect::{Effects, FactRef, Handling, Progress},
+    jobs::{Handled, Jobs, handle},
     lease_status::LeaseStatus,
     limits::Limits,
     settings::CONSUMER,
-    window::{Ticket, Window},
+    window::Ticket,
 };
-use notes::{LeftNote, LeftNotes};
 
 /// What an earlier reader may have handed out is asked for only if a record is so old: it costs a Scan, and matters to an
 /// effect only when its receiver may have forgotten the first attempt (LINE forgets a retry key after 24 hours).
@@ -57,12 +57,11 @@ pub struct BatchConsumer {
 
 /// The records of a batch, and how far they are.
 struct Batch {
-    window: Window,
-    /// The jobs in their order, and when their records were made.
-    jobs: Vec<(Waiting<Arc<dyn Work>>, Timestamp)>,
-    /// The facts of those that aren't finished.
+    jobs: Jobs,
+    /// The facts of the jobs that aren't finished.
     facts: BTreeMap<Ticket, FactRef>,
-    lanes: Lanes<Arc<dyn Work>>,
+    /// When the oldest record with a job was made.
+    oldest: Option<Timestamp>,
     status: LeaseStatus,
 }
 
@@ -79,7 +78,7 @@ impl BatchConsumer {
         let began = Instant::now();
         let mut batch =
             Batch::of(records, &self.effects, LeaseStatus::until(self.clock.uptime() + limits.last_attempt));
-        let first = batch.window.first_unfinished()?.clone();
+        let first = batch.jobs.window.first_unfinished()?.clone();
         let (facts, consumers) = (batch.unfinished_facts(), self.store.consumers(CONSUMER, stream));
         let written = async {
             let handed_out = self.handed_out_before(&batch).await?;
@@ -90,12 +89,12 @@ impl BatchConsumer {
         });
         if let Ok((handed_out, note)) = written {
             self.notes.written(&consumers, &note);
-            batch.hand_out(&handed_out);
+            batch.handed_out_before(&handed_out);
             batch.work(began, limits).await;
             self.write_down_the_rest(&batch, &consumers, (note, facts), began + limits.answer).await;
             self.forget_notes(began + limits.answer).await;
         }
-        batch.window.first_unfinished().cloned()
+        batch.jobs.window.first_unfinished().cloned()
     }
 
     /// Deletes the notes of finished batches that could not be deleted before, for as long as there is time.
@@ -107,7 +106,7 @@ impl BatchConsumer {
     /// matters.
     async fn handed_out_before(&self, batch: &Batch) -> Result<Vec<HandedOut>, StoreError> {
         let now = self.clock.now();
-        if !batch.jobs.iter().any(|(_, made)| now.since(*made) > OLD) {
+        if batch.oldest.is_none_or(|made| now.since(made) <= OLD) {
             return Ok(Vec::new());
         }
         let handed_out = self.store.handed_out(CONSUMER).await?;
@@ -123,7 +122,7 @@ impl BatchConsumer {
         (note, handed_out): (BatchNote, BatchFacts),
         until: Instant,
     ) {
-        let rest = batch.window.first_unfinished().map(|next| (next, batch.unfinished_facts()));
+        let rest = batch.jobs.window.first_unfinished().map(|next| (next, batch.unfinished_facts()));
         let stays = rest.as_ref().is_some_and(|(next, _)| **next == note.first);
         let mut is_written_down = rest.is_none();
         let written = async {
@@ -146,29 +145,20 @@ impl BatchConsumer {
 impl Batch {
     /// Takes in records in the order of the shard, each once.
     fn of(mut records: Vec<Record>, effects: &Effects, status: LeaseStatus) -> Self {
-        let (window, lanes) = (Window::default(), Lanes::default());
-        let mut batch = Self { window, jobs: Vec::new(), facts: BTreeMap::new(), lanes, status };
+        let mut batch = Self { jobs: Jobs::default(), facts: BTreeMap::new(), oldest: None, status };
         records.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         for record in records {
-            batch.take_record(effects, &record);
+            let taken = batch.jobs.take_in(&record, effects, BATCH, |_| false);
+            for (ticket, fact) in taken.into_iter().flatten() {
+                // The older of both: clocks differ, and the stream need not say.
+                let made = if record.at == Timestamp::EPOCH { fact.at } else { record.at.min(fact.at) };
+                batch.oldest = Some(batch.oldest.map_or(made, |oldest| oldest.min(made)));
+                batch.facts.insert(ticket, fact);
+            }
         }
         batch
     }
 
-    fn take_record(&mut self, effects: &Effects, record: &Record) {
-        let jobs = jobs(effects, record, BATCH);
-        let facts = jobs.iter().map(|(_, job)| job.fact.at).collect();
-        let Some(tickets) = self.window.read(record.sequence.clone(), record.at, facts) else { return };
-        for (ticket, (effect, Job { order, fact, work })) in tickets.into_iter().zip(jobs) {
-            let (at, sequence, lane) = (fact.at, record.sequence.clone(), Lane { effect, order });
-            // The older of both: clocks differ, and the stream need not say.
-            let made = if record.at == Timestamp::EPOCH { at } else { record.at.min(at) };
-            self.facts.insert(ticket, fact);
-            self.jobs.push((Waiting { ticket, sequence, lane, at, maybe_sent: false, work }, made));
-        }
-    }
-
-    /// Returns the facts that aren't finished, by event.
     fn unfinished_facts(&self) -> BatchFacts {
         let mut all = BatchFacts::new();
         for FactRef { event_id, participant, at } in self.facts.values() {
@@ -181,23 +171,22 @@ impl Batch {
         all
     }
 
-    /// Puts each job in its lane.
-    fn hand_out(&mut self, handed_out: &[HandedOut]) {
-        for (job, _) in self.jobs.drain(..) {
-            let covers =
-                |fact: &FactRef| handed_out.iter().any(|out| out.covers(&fact.event_id, &fact.participant, fact.at));
-            let maybe_sent = self.facts.get(&job.ticket).is_some_and(covers);
-            self.lanes.push(Waiting { maybe_sent, ..job });
+    /// Takes note of what may have been handed out before.
+    fn handed_out_before(&mut self, handed_out: &[HandedOut]) {
+        for job in self.jobs.lanes.waiting_mut() {
+            let covers = |FactRef { event_id, participant, at }: &FactRef| {
+                handed_out.iter().any(|out| out.covers(event_id, participant, *at))
+            };
+            job.maybe_sent = self.facts.get(&job.ticket).is_some_and(covers);
         }
     }
 
     async fn work(&mut self, began: Instant, limits: Limits) {
         let (stop, mut running) = (CancellationToken::new(), FuturesUnordered::new());
         loop {
-            while let Some(job) = self.lanes.next(|_| !stop.is_cancelled()) {
-                let (lease, stop) = (self.status.clone(), stop.clone());
-                let under = Handling { lease, maybe_sent: job.maybe_sent, stop };
-                running.push(handle(job, under, BATCH));
+            while let Some(job) = self.jobs.lanes.next(|_| !stop.is_cancelled()) {
+                let (lease, stop, maybe_sent) = (self.status.clone(), stop.clone(), job.maybe_sent);
+                running.push(handle(job, Handling { lease, maybe_sent, stop }, BATCH));
             }
             if running.is_empty() {
                 return;
@@ -214,19 +203,65 @@ impl Batch {
         }
     }
 
-    fn handled(&mut self, Handled { job, progress }: Handled) {
-        match progress {
-            Progress::Finished => {
-                self.facts.remove(&job.ticket);
-                self.window.finish(job.ticket);
-                self.lanes.finished(job.lane);
-            }
-            Progress::Unfinished => self.lanes.unfinished(job),
+    fn handled(&mut self, handled: Handled) {
+        if handled.progress == Progress::Finished {
+            self.facts.remove(&handled.job.ticket);
         }
+        self.jobs.handled(handled);
     }
 }
 
 /// Returns what the store answers; one that doesn't answer in time is unavailable.
 async fn in_time<T>(until: Instant, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     timeout_at(until, work).await.map_err(|late| StoreError::Unavailable(late.into()))?
+}
+
+/// A note of a finished batch that could not be deleted: the next batch of this process deletes it.
+#[derive(Debug, Clone)]
+struct LeftNote {
+    consumers: Consumers,
+    note: BatchNote,
+    /// The batch wasn't finished, and the note is the only one of what is left until the batch that begins with this
+    /// record is written down.
+    until: Option<SequenceNumber>,
+}
+
+/// All such notes of this process.
+#[derive(Debug, Default)]
+struct LeftNotes(Mutex<Vec<LeftNote>>);
+
+impl LeftNotes {
+    fn add(&self, note: LeftNote) {
+        self.all().push(note);
+    }
+
+    /// Notes that the batch that begins with this record is written down (anew): its older note is gone, and what waited
+    /// for it waits no more.
+    fn written(&self, consumers: &Consumers, note: &BatchNote) {
+        let mut all = self.all();
+        all.retain(|old| !(old.consumers.is_of_the_same_stream(consumers) && old.note.first == note.first));
+        let same = |old: &&mut LeftNote| old.consumers.is_of_the_same_stream(consumers);
+        for old in all.iter_mut().filter(same).filter(|old| old.until.as_ref() == Some(&note.first)) {
+            old.until = None;
+        }
+    }
+
+    /// Deletes those that can be, for as long as there is time; the others are kept.
+    async fn forget(&self, until: Instant) {
+        let due: Vec<LeftNote> = {
+            let mut all = self.all();
+            let (due, rest) = std::mem::take(&mut *all).into_iter().partition(|old| old.until.is_none());
+            *all = rest;
+            due
+        };
+        for old in due {
+            if !matches!(timeout_at(until, old.consumers.forget_batch(&old.note)).await, Ok(Ok(()))) {
+                self.add(old);
+            }
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<LeftNote>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -1,7 +1,7 @@
 //! Up to which moment a worker has caught up with all that happened, and the wish that it does so now.
 //!
-//! A worker looks at everything in intervals. Who must know that nothing is left to do asks it to look at once: each part
-//! of it then waits for no interval until it has caught up with the moment of the question. While nobody asks, nothing
+//! A worker looks at everything in intervals. A caller that must know that nothing is left to do asks it to look at once: each part
+//! of it then waits for no interval until it has caught up with the moment of the question. Without a question, nothing
 //! here costs anything.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -105,7 +105,7 @@ mod tests {
     async fn a_question_is_answered_when_every_part_has_caught_up_with_its_moment() {
         let catch_up = CatchUp::default();
         let (mut shard, leader, gone) = (catch_up.reading.part(), catch_up.leading.part(), catch_up.reading.part());
-        assert!(!shard.is_due(), "nobody asks");
+        assert!(!shard.is_due(), "there is no question");
         let before = Some(Instant::now());
         let mut now = Box::pin(catch_up.now());
         assert!(now.as_mut().now_or_never().is_none() && shard.asked().now_or_never().is_some());

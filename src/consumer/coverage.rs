@@ -4,25 +4,23 @@
 //! stored span must contain the time of its fact. The span is written ahead, so that this costs at most one write a
 //! second however many records there are.
 
-use std::time::Duration;
-
 use crate::domain::time::Timestamp;
 use crate::store::progress::FactSpan;
 
 /// How far ahead of now the span reaches: facts of the next moments are covered without a write.
-const AHEAD: Duration = Duration::from_secs(2);
+const AHEAD_MS: i64 = 2_000;
 
 /// While a backlog is worked on, the span reaches so far beyond what was read of it: most pages are covered before they
 /// come, and what is still far away is not covered after a crash.
-const BEYOND: Duration = Duration::from_mins(10);
+const BEYOND_MS: i64 = 10 * 60_000;
 
 /// What is older may have been trimmed although the stream didn't say so: it keeps records for 24 hours (AWS developer
 /// guide: "Change data capture for DynamoDB Streams"), and reading from the trim horizon is never refused.
-const REMEMBERED: Duration = Duration::from_hours(23);
+const REMEMBERED_MS: i64 = 23 * 3_600_000;
 
 /// How far behind now the span begins at least: a completed card's fact is dated by its last stamp, whose own notice is
 /// finished by then.
-const BEHIND: Duration = Duration::from_secs(5);
+const BEHIND_MS: i64 = 5_000;
 
 /// What is stored, and what the owner before may have handed out.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +53,7 @@ impl Coverage {
     #[must_use]
     pub fn caught_up(&mut self, now: Timestamp) -> Option<FactSpan> {
         let inherited = self.inherited.take()?;
-        let remembered = now.plus_millis(-millis(REMEMBERED));
+        let remembered = now.plus_millis(-REMEMBERED_MS);
         let through = inherited.through.min(remembered);
         (inherited.from <= remembered).then_some(FactSpan { from: inherited.from, through })
     }
@@ -70,8 +68,8 @@ impl Coverage {
     /// that it is.
     #[must_use]
     pub fn next(&mut self, unfinished: Option<FactSpan>, now: Timestamp) -> FactSpan {
-        let around = FactSpan { from: now.plus_millis(-millis(BEHIND)), through: now.plus_millis(millis(AHEAD)) };
-        let beyond = unfinished.map(|span| FactSpan { through: span.through.plus_millis(millis(BEYOND)), ..span });
+        let around = FactSpan { from: now.plus_millis(-BEHIND_MS), through: now.plus_millis(AHEAD_MS) };
+        let beyond = unfinished.map(|span| FactSpan { through: span.through.plus_millis(BEYOND_MS), ..span });
         let wanted = match (unfinished, beyond) {
             (_, Some(beyond)) if beyond.through < now => beyond,
             (Some(unfinished), _) => unfinished.and(around),
@@ -98,10 +96,6 @@ impl Coverage {
     pub fn stored(&mut self, span: FactSpan) {
         self.stored = Some(span);
     }
-}
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -169,10 +163,10 @@ mod tests {
         let span = coverage.next(None, at(0));
         coverage.stored(span);
         assert_eq!(coverage.at_rest(None), None);
-        let tried = FactSpan { from: at(-9), through: at(-8) };
-        assert_eq!(coverage.at_rest(Some(tried)), Some(tried), "given up while it was tried");
+        let begun = FactSpan { from: at(-9), through: at(-8) };
+        assert_eq!(coverage.at_rest(Some(begun)), Some(begun), "given up while it was under way");
         let coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(-80) }));
-        assert_eq!(coverage.at_rest(Some(tried)), Some(FactSpan { from: at(-90), through: at(-8) }));
+        assert_eq!(coverage.at_rest(Some(begun)), Some(FactSpan { from: at(-90), through: at(-8) }));
     }
 
     #[test]

@@ -143,8 +143,3 @@ pub trait LeaderWork: Send + Sync {
     /// Takes note that this worker doesn't lead (any more).
     fn resign(&self) {}
 }
-
-/// Returns the jobs that a record is, each with the name of its effect.
-pub(super) fn jobs(effects: &Effects, record: &Record, source: &str) -> Vec<(&'static str, Job)> {
-    effects.iter().filter_map(|effect| Some((effect.name(), effect.job(record, source)?))).collect()
-}

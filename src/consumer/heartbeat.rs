@@ -1,20 +1,16 @@
 //! Whether a worker is at work, for readiness.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::watch;
 
 use crate::domain::time::Timestamp;
 
 /// When a worker last looked at the progress of all. Clones are one.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {
-    /// In ms of uptime; 0: never yet.
-    last: Arc<AtomicU64>,
+    /// The uptime of its last look; `None`: it has not looked yet.
+    last: Arc<watch::Sender<Option<Duration>>>,
     lease: Duration,
 }
 
@@ -24,22 +20,17 @@ impl Heartbeat {
         Self { last: Arc::default(), lease }
     }
 
-    /// Notes that all is well at this uptime, which is now.
+    /// Notes that the worker has looked at this uptime, which is now.
     pub(super) fn set(&self, uptime: Duration, now: Timestamp) {
-        self.last.store(millis(uptime).max(1), Ordering::Relaxed);
+        self.last.send_replace(Some(uptime));
         metrics::gauge!("stamp_rally_worker_round_timestamp_seconds").set(now.as_seconds());
     }
 
     /// Returns whether the worker has looked within a lease: after a longer silence its shards are another worker's.
     #[must_use]
     pub fn is_alive(&self, uptime: Duration) -> bool {
-        let last = self.last.load(Ordering::Relaxed);
-        last > 0 && millis(uptime).saturating_sub(last) <= millis(self.lease)
+        self.last.borrow().is_some_and(|last| uptime.saturating_sub(last) <= self.lease)
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -102,6 +102,10 @@ impl<W> Lanes<W> {
         FactSpan::around(self.waiting.values().flatten().filter(|job| job.maybe_sent).map(|job| job.at))
     }
 
+    pub(super) fn waiting_mut(&mut self) -> impl Iterator<Item = &mut Waiting<W>> {
+        self.waiting.values_mut().flatten()
+    }
+
     /// Returns whether something waits for progress to be written.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
@@ -155,7 +159,7 @@ mod tests {
         lanes.covered();
         assert_eq!(lanes.maybe_sent(), FactSpan::around([Timestamp::EPOCH]), "it may have been pushed");
         assert_eq!(lanes.next(|_| true).unwrap().work, 1);
-        assert_eq!(lanes.maybe_sent(), None, "the second was never tried");
+        assert_eq!(lanes.maybe_sent(), None, "the second was never begun");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Who reads which shard: pure; the board is handed in, and so is the time.
 //!
 //! A lease is alive while its item changes. An observer measures on its own monotonic clock how long it has seen an item
-//! unchanged, and never compares wall clocks. The holder, on its own clock, stops before any observer can have waited
+//! unchanged, and never compares wall clocks. The owner, on its own clock, stops before any observer can have waited
 //! long enough: it counts from before its write was sent, they count from after they saw it.
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ use super::{
 const MOST_AT_ONCE: usize = 25;
 
 /// How a lease's time is divided, so that a dead worker's shards move within it: the last sign of life is seen up to one
-/// round late, then the silence must last, then it takes up to one round until somebody looks.
+/// round late, then the silence must last, then it takes up to one round until another worker looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// How often an owner writes, and every worker looks at the board.
@@ -85,17 +85,17 @@ pub struct Plan {
 /// Who does what one worker should do for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Lead {
-    /// This worker: it holds the first of all held shards.
+    /// This worker: it owns the first of all owned shards.
     Mine,
     /// Another one.
     #[default]
     Others,
-    /// Each worker, as long as no shard is held: those that begin together all see this at first.
+    /// Each worker, as long as no shard is owned: those that begin together all see this at first.
     Vacant,
 }
 
 impl Lead {
-    /// Whether this worker does it.
+    /// Returns whether this worker does it.
     #[must_use]
     pub fn leads(self) -> bool {
         self != Self::Others
@@ -112,7 +112,7 @@ impl Plan {
 }
 
 impl Leases {
-    /// Nothing seen yet.
+    /// Creates what has seen nothing yet.
     #[must_use]
     pub fn new(me: WorkerId, times: Times) -> Self {
         Self { me, times, shards: HashMap::new(), candidates: HashMap::new(), damaged: Vec::new() }
@@ -130,64 +130,73 @@ impl Leases {
         self.damaged = board.damaged.iter().map(|damaged| (damaged.clone(), since(damaged))).collect();
     }
 
-    /// Decides what to do. `held` are the shards that this worker reads at the moment; at most `most` workers share the
+    /// Decides what to do. `mine` are the shards that this worker reads at the moment; at most `most` workers share the
     /// shards (with fewer pushes a second than workers, the last ones could never push).
     #[must_use]
-    pub fn plan(&self, board: &Board, held: &BTreeSet<ShardId>, most: usize, now: Duration) -> Plan {
-        let open: Vec<&ShardProgress> = board.shards.iter().filter(|item| !item.reached.finished).collect();
-        let owners: BTreeSet<&WorkerId> = open.iter().filter_map(|item| self.holder(item, held, now)).collect();
-        let mut workers = self.alive(board, CandidateRole::Waiter, now);
-        workers.extend(owners.iter().copied());
-        workers.insert(&self.me);
-        let pushers = self.alive(board, CandidateRole::Pusher, now);
+    pub fn plan(&self, board: &Board, mine: &BTreeSet<ShardId>, most: usize, now: Duration) -> Plan {
+        View { leases: self, board, mine, now }.plan(most)
+    }
+}
+
+/// A board beside what this worker has seen of it before.
+struct View<'a> {
+    leases: &'a Leases,
+    board: &'a Board,
+    /// The shards that this worker reads.
+    mine: &'a BTreeSet<ShardId>,
+    now: Duration,
+}
+
+impl<'a> View<'a> {
+    fn plan(&self, most: usize) -> Plan {
+        let me = &self.leases.me;
+        let open: Vec<&ShardProgress> = self.board.shards.iter().filter(|item| !item.reached.finished).collect();
+        let owners: BTreeSet<&WorkerId> = open.iter().filter_map(|item| self.owner_of(item)).collect();
+        let mut workers = self.alive(CandidateRole::Waiter);
+        workers.extend(owners.iter().copied().chain([me]));
+        let pushers = self.alive(CandidateRole::Pusher);
         let pushing: Vec<&WorkerId> = owners.iter().chain(pushers.difference(&owners)).copied().collect();
-        let first = open.iter().find_map(|item| self.holder(item, held, now));
-        let (take, release) = self.balance(board, held, &workers, most, now);
+        let first = open.iter().find_map(|item| self.owner_of(item));
+        let (take, release) = self.balance(&workers, most);
         Plan {
             take,
             release,
-            rank: pushing.iter().position(|worker| **worker == self.me).unwrap_or(pushing.len()),
+            rank: pushing.iter().position(|worker| *worker == me).unwrap_or(pushing.len()),
             workers: pushing.len(),
             lead: match first {
                 None => Lead::Vacant,
-                Some(owner) if *owner == self.me => Lead::Mine,
+                Some(owner) if owner == me => Lead::Mine,
                 Some(_) => Lead::Others,
             },
-            dead: self.dead(board, now),
-            replace: self.to_replace(held, now),
+            dead: self.dead(),
+            replace: self.to_replace(),
         }
     }
 
     /// An owner can't renew its lease on an item that doesn't change, so it has stopped when the silence is over.
-    fn to_replace(&self, held: &BTreeSet<ShardId>, now: Duration) -> Vec<DamagedShard> {
-        let is_silent = |since: Duration| now.saturating_sub(since) >= self.times.silence;
-        let ownerless =
-            self.damaged.iter().filter(|(damaged, since)| is_silent(*since) && !held.contains(&damaged.shard));
+    fn to_replace(&self) -> Vec<DamagedShard> {
+        let is_silent = |since: Duration| self.now.saturating_sub(since) >= self.leases.times.silence;
+        let damaged = self.leases.damaged.iter();
+        let ownerless = damaged.filter(|(damaged, since)| is_silent(*since) && !self.mine.contains(&damaged.shard));
         ownerless.map(|(damaged, _)| damaged.clone()).take(MOST_AT_ONCE).collect()
     }
 
-    fn balance(
-        &self,
-        board: &Board,
-        held: &BTreeSet<ShardId>,
-        workers: &BTreeSet<&WorkerId>,
-        most: usize,
-        now: Duration,
-    ) -> (Vec<ShardProgress>, Vec<ShardId>) {
-        let readable: Vec<&ShardProgress> = shards::readable(board).collect();
+    /// Returns which shards to take and which to hand over.
+    fn balance(&self, workers: &BTreeSet<&WorkerId>, most: usize) -> (Vec<ShardProgress>, Vec<ShardId>) {
+        let readable: Vec<&ShardProgress> = shards::readable(self.board).collect();
         let count = u32::try_from(readable.len()).unwrap_or(u32::MAX);
-        let (place, sharing) = (self.rank(&readable, held, workers, now), workers.len().min(most.max(1)));
-        let fair = if place < sharing { share(count, place, sharing) as usize } else { 0 };
-        let mine: Vec<&ShardId> =
-            readable.iter().map(|item| &item.shard).filter(|shard| held.contains(*shard)).collect();
+        let (rank, sharing) = (self.rank(&readable, workers), workers.len().min(most.max(1)));
+        let fair = if rank < sharing { share(count, rank, sharing) as usize } else { 0 };
+        let mine = readable.iter().map(|item| &item.shard).filter(|shard| self.mine.contains(*shard));
+        let mine: Vec<ShardId> = mine.cloned().collect();
         if mine.len() > fair {
-            return (Vec::new(), mine[fair..].iter().map(|shard| (*shard).clone()).collect());
+            return (Vec::new(), mine[fair..].to_vec());
         }
-        let free = readable.iter().filter(|item| self.holder(item, held, now).is_none());
+        let free = readable.iter().filter(|item| self.owner_of(item).is_none());
         let mut take: Vec<ShardProgress> = free.clone().take(fair - mine.len()).map(|item| (*item).clone()).collect();
-        if place < sharing {
-            // A shard that those who should have it don't take is anybody's.
-            let orphans = free.filter(|item| self.unchanged(item, now) >= 2 * self.times.silence);
+        if rank < sharing {
+            // A shard that those who should have it don't take is any worker's.
+            let orphans = free.filter(|item| self.unchanged(item) >= 2 * self.leases.times.silence);
             take.extend(orphans.map(|item| (*item).clone()));
         }
         take.sort_by(|a, b| a.shard.cmp(&b.shard));
@@ -196,52 +205,45 @@ impl Leases {
         (take, Vec::new())
     }
 
-    /// The place of this worker among all. Those that hold more come first, so that what can't be dealt evenly stays
-    /// where it is.
-    fn rank(
-        &self,
-        readable: &[&ShardProgress],
-        held: &BTreeSet<ShardId>,
-        workers: &BTreeSet<&WorkerId>,
-        now: Duration,
-    ) -> usize {
-        let holds =
-            |worker: &WorkerId| readable.iter().filter(|item| self.holder(item, held, now) == Some(worker)).count();
-        let mine = (Reverse(holds(&self.me)), &self.me);
-        workers.iter().filter(|worker| (Reverse(holds(worker)), **worker) < mine).count()
+    /// Returns the rank of this worker among all. Those that own more come first, so that what can't be dealt evenly
+    /// stays where it is.
+    fn rank(&self, readable: &[&ShardProgress], workers: &BTreeSet<&WorkerId>) -> usize {
+        let owns = |worker: &WorkerId| readable.iter().filter(|item| self.owner_of(item) == Some(worker)).count();
+        let mine = (Reverse(owns(&self.leases.me)), &self.leases.me);
+        workers.iter().filter(|worker| (Reverse(owns(worker)), **worker) < mine).count()
     }
 
-    /// Who holds a shard, as far as this worker can tell. Its own name on an item that it doesn't read counts for
+    /// Returns who owns a shard, as far as this worker can say. Its own name on an item that it doesn't read counts for
     /// nothing: an answer got lost.
-    fn holder<'a>(&'a self, item: &'a ShardProgress, held: &BTreeSet<ShardId>, now: Duration) -> Option<&'a WorkerId> {
-        if held.contains(&item.shard) {
-            return Some(&self.me);
+    fn owner_of(&self, item: &'a ShardProgress) -> Option<&'a WorkerId> {
+        if self.mine.contains(&item.shard) {
+            return Some(&self.leases.me);
         }
-        let owner = item.owner.as_ref().filter(|owner| **owner != self.me)?;
-        (self.unchanged(item, now) < self.times.silence).then_some(owner)
+        let owner = item.owner.as_ref().filter(|owner| **owner != self.leases.me)?;
+        (self.unchanged(item) < self.leases.times.silence).then_some(owner)
     }
 
-    fn unchanged(&self, item: &ShardProgress, now: Duration) -> Duration {
-        let seen = self
-            .shards
-            .get(&item.shard)
-            .filter(|seen| (seen.fencing_token, seen.heartbeat) == (item.fencing_token, item.heartbeat));
-        seen.map_or(Duration::ZERO, |seen| now.saturating_sub(seen.since))
+    fn unchanged(&self, item: &ShardProgress) -> Duration {
+        let is_the_same = |seen: &&Seen| (seen.fencing_token, seen.heartbeat) == (item.fencing_token, item.heartbeat);
+        let seen = self.leases.shards.get(&item.shard).filter(is_the_same);
+        seen.map_or(Duration::ZERO, |seen| self.now.saturating_sub(seen.since))
     }
 
-    /// Those without a shard that are there for this, as far as this worker can tell.
-    fn alive<'a>(&self, board: &'a Board, role: CandidateRole, now: Duration) -> BTreeSet<&'a WorkerId> {
-        let there = board.candidates.iter().filter(|candidate| candidate.role == role);
-        there.map(|candidate| &candidate.worker).filter(|id| self.silent(id, now) < self.times.silence).collect()
+    /// Returns the workers without a shard that have this role, as far as this worker can say.
+    fn alive(&self, role: CandidateRole) -> BTreeSet<&'a WorkerId> {
+        let there = self.board.candidates.iter().filter(|candidate| candidate.role == role);
+        let silence = self.leases.times.silence;
+        there.map(|candidate| &candidate.worker).filter(|worker| self.silent(worker) < silence).collect()
     }
 
-    fn silent(&self, worker: &WorkerId, now: Duration) -> Duration {
-        self.candidates.get(worker).map_or(Duration::ZERO, |seen| now.saturating_sub(seen.since))
+    fn silent(&self, worker: &WorkerId) -> Duration {
+        let seen = self.leases.candidates.get(worker);
+        seen.map_or(Duration::ZERO, |seen| self.now.saturating_sub(seen.since))
     }
 
-    fn dead(&self, board: &Board, now: Duration) -> Vec<WorkerId> {
-        let workers = board.candidates.iter().map(|candidate| candidate.worker.clone());
-        workers.filter(|worker| self.silent(worker, now) >= 10 * self.times.silence).collect()
+    fn dead(&self) -> Vec<WorkerId> {
+        let workers = self.board.candidates.iter().map(|candidate| candidate.worker.clone());
+        workers.filter(|worker| self.silent(worker) >= 10 * self.leases.times.silence).collect()
     }
 }
 

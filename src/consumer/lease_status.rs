@@ -1,29 +1,25 @@
 //! What the owner of a shard lets those know who work on its records.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::watch;
 
 /// Until when a lease is certainly ours, and whether too much waits for it. Its clones are one.
 #[derive(Debug, Clone)]
-pub struct LeaseStatus(Arc<Status>);
+pub struct LeaseStatus(Arc<watch::Sender<Status>>);
 
 #[derive(Debug)]
 struct Status {
-    /// In ms of uptime.
-    deadline: AtomicU64,
-    backpressure: AtomicBool,
+    /// An uptime.
+    deadline: Duration,
+    has_backpressure: bool,
 }
 
 impl LeaseStatus {
     /// Creates the status of a lease that is certainly ours until this uptime, on our own monotonic clock.
     #[must_use]
     pub fn until(uptime: Duration) -> Self {
-        Self(Arc::new(Status { deadline: AtomicU64::new(millis(uptime)), backpressure: AtomicBool::new(false) }))
+        Self(Arc::new(watch::Sender::new(Status { deadline: uptime, has_backpressure: false })))
     }
 
     /// Creates the status of work that needs no lease.
@@ -34,33 +30,29 @@ impl LeaseStatus {
 
     /// Moves the deadline to this uptime.
     pub fn extend(&self, uptime: Duration) {
-        self.0.deadline.store(millis(uptime), Ordering::Release);
+        self.0.send_modify(|status| status.deadline = uptime);
     }
 
     /// Returns whether the lease is certainly ours at this uptime. If not, another worker may own the shard, and nothing
     /// may be begun for it.
     #[must_use]
     pub fn is_valid(&self, uptime: Duration) -> bool {
-        millis(uptime) < self.0.deadline.load(Ordering::Acquire)
+        uptime < self.0.borrow().deadline
     }
 
     /// Returns whether so much waits that reading pauses: what waits longer holds up others.
     #[must_use]
     pub fn has_backpressure(&self) -> bool {
-        self.0.backpressure.load(Ordering::Relaxed)
+        self.0.borrow().has_backpressure
     }
 
     /// Notes that reading pauses.
     pub fn raise_backpressure(&self) {
-        self.0.backpressure.store(true, Ordering::Relaxed);
+        self.0.send_modify(|status| status.has_backpressure = true);
     }
 
     /// Notes that reading continues.
     pub fn lift_backpressure(&self) {
-        self.0.backpressure.store(false, Ordering::Relaxed);
+        self.0.send_modify(|status| status.has_backpressure = false);
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -6,6 +6,7 @@
 //! | [`lease`], [`place`], [`shards`] | who reads what: state machines | none |
 //! | [`lanes`], [`window`], [`coverage`] | in which order, how far, what may have been handed out: state machines | none |
 //! | [`lease_status`], [`heartbeat`], [`stream_state`], [`catch_up`] | what others see of it | none |
+//! | `jobs.rs` | jobs in lanes and window, of a shard or a batch | none |
 //! | `shard/` | the loop around one shard: pages in, jobs out, checkpoints | stream, progress |
 //! | [`worker`] | the loop around all: leases, discovery, work of the leader | stream, progress |
 //! | [`batch`], [`limits`] | records that AWS Lambda has read, in limited time | progress, time |
@@ -17,8 +18,8 @@ pub mod batch;
 pub mod catch_up;
 pub mod coverage;
 pub mod effect;
-mod handled;
 pub mod heartbeat;
+mod jobs;
 pub mod lanes;
 pub mod lease;
 pub mod lease_status;

@@ -23,16 +23,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::{causes::Causes, time::Clock};
 use crate::store::{
-    progress::{AfterWrite, Consumers, Lease, ShardProgress, ShardState},
+    progress::{AfterWrite, Consumers, Lease, ShardState},
     stream::{ShardId, StreamReader},
 };
 
 use super::{
     catch_up::Part,
     coverage::Coverage,
-    effect::{CheckpointWrites, Effects, Handling, Progress, Work},
-    handled::{Handled, handle},
-    lanes::Lanes,
+    effect::{CheckpointWrites, Effects, Handling},
+    jobs::{Handled, Jobs, handle},
     lease::Times,
     lease_status::LeaseStatus,
     stream_state::StreamWatch,
@@ -46,18 +45,13 @@ pub(super) use written::report_over;
 /// So many unfinished records at most, and a page: then reading waits.
 const ROOM: usize = 1000;
 
-/// What reading a shard needs.
 #[derive(Clone)]
 pub(super) struct Context {
     /// What follows from the records.
     pub effects: Effects,
-    /// Reads the stream.
     pub reader: StreamReader,
-    /// Writes progress.
     pub consumers: Consumers,
-    /// Time.
     pub clock: Clock,
-    /// The times of a lease.
     pub times: Times,
     /// The time between two reads of a shard while records come.
     pub poll_interval: Duration,
@@ -65,7 +59,6 @@ pub(super) struct Context {
     pub watch: StreamWatch,
 }
 
-/// Why reading ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// Everything of it is finished, and it is closed.
@@ -76,13 +69,20 @@ pub(super) enum End {
     Released,
 }
 
+pub(super) struct Taken {
+    pub lease: Lease,
+    /// What its shard had come to.
+    pub reached: ShardState,
+    /// The uptime before it was asked for.
+    pub asked: Duration,
+}
+
 /// A shard that this worker has the lease of.
 pub(super) struct Shard {
     lease: Lease,
     status: LeaseStatus,
-    window: Window,
+    jobs: Jobs,
     coverage: Coverage,
-    lanes: Lanes<Arc<dyn Work>>,
     reading: Reading,
     /// The shard is closed, and its last page was read.
     ended: bool,
@@ -94,25 +94,23 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// Begins where the progress of the shard says, with a lease that was asked for at the uptime `asked`.
-    pub fn begin(lease: Lease, found: ShardProgress, asked: Duration, context: &Context, part: Part) -> Self {
+    /// Begins where the progress of the shard says.
+    pub fn begin(Taken { lease, reached, asked }: Taken, context: &Context, part: Part) -> Self {
         reading::lost(&lease.shard).increment(0);
         Self {
             status: LeaseStatus::until(asked + context.times.silence),
-            window: Window::after(found.reached.checkpoint.clone()),
-            coverage: Coverage::inherit(found.reached.handed_out),
-            lanes: Lanes::default(),
+            jobs: Jobs { window: Window::after(reached.checkpoint.clone()), ..Jobs::default() },
+            coverage: Coverage::inherit(reached.handed_out),
             reading: Reading::begin(context.clock.now()),
             ended: false,
-            written: Written::begin(found.reached.checkpoint.clone()),
-            reached: found.reached,
+            written: Written::begin(reached.checkpoint.clone()),
+            reached,
             writes: context.checkpoint_writes(&lease.shard),
             lease,
             part,
         }
     }
 
-    /// Returns the shard's name.
     pub fn id(&self) -> &ShardId {
         &self.lease.shard
     }
@@ -125,7 +123,7 @@ impl Shard {
             let wake = self.begin_what_is_due(context, stop, &mut work);
             self.catch_up(&work);
             match work.next(stop, wake, &mut self.part).await {
-                Step::Handled(Ok(handled)) => self.handled(handled),
+                Step::Handled(Ok(handled)) => self.jobs.handled(handled),
                 Step::Handled(Err(broken)) => {
                     tracing::error!(shard.id = %self.id(), error = %Causes(&broken), "work on a job broke off: the shard is begun anew");
                     return (End::Lost, self.part);
@@ -167,27 +165,17 @@ impl Shard {
         if !self.status.is_valid(context.clock.uptime()) {
             return;
         }
-        while let Some(job) = self.lanes.next(|at| self.coverage.covers(at)) {
+        while let Some(job) = self.jobs.lanes.next(|at| self.coverage.covers(at)) {
             let under = Handling { lease: self.status.clone(), maybe_sent: job.maybe_sent, stop: stop.clone() };
             let source = self.id().clone();
             running.spawn(async move { handle(job, under, source.as_str()).await });
         }
     }
 
-    fn handled(&mut self, Handled { job, progress }: Handled) {
-        match progress {
-            Progress::Finished => {
-                self.window.finish(job.ticket);
-                self.lanes.finished(job.lane);
-            }
-            Progress::Unfinished => self.lanes.unfinished(job),
-        }
-    }
-
     /// Notes up to which moment everything is finished and written down.
     fn catch_up(&self, work: &UnderWay) {
-        let is_written = work.write.is_none() && self.written.reached_all(&self.window);
-        if is_written && self.window.is_empty() && !self.ended {
+        let is_written = work.write.is_none() && self.written.reached_all(&self.jobs.window);
+        if is_written && self.jobs.window.is_empty() && !self.ended {
             self.part.reached(self.reading.caught_up());
         }
     }

@@ -52,7 +52,7 @@ impl Discovery {
     }
 
     /// After which shard the next page begins. It stays the same when a call fails, so a pass over hundreds of shards
-    /// goes on where it was.
+    /// continues where it was.
     #[must_use]
     pub fn after(&self) -> Option<&ShardId> {
         self.after.as_ref()

@@ -194,7 +194,7 @@ fn live(seed: u64, steps: usize) {
                 let n = world.rng.usize(..world.workers.len());
                 world.workers.swap_remove(n);
             }
-            // Stopped for a while, perhaps longer than its lease.
+            // Stopped for a while, maybe longer than its lease.
             45 | 46 if !world.workers.is_empty() => {
                 let n = world.rng.usize(..world.workers.len());
                 world.workers[n].asleep_until = world.now + LEASE.mul_f64(world.rng.f64() * 3.0);

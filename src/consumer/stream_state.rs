@@ -1,47 +1,36 @@
 //! Whether the stream that a worker reads is the table's, for the log, the metrics and readiness.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU8, Ordering},
-};
+use std::sync::Arc;
+
+use tokio::sync::watch;
 
 /// How the stream that a worker reads relates to its table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StreamState {
     /// It is the table's.
-    Present = 0,
+    #[default]
+    Present,
     /// The table has none: what happens now is in no stream.
-    Missing = 1,
+    Missing,
     /// The table has another one. The former one gets no records any more; it is read to its end first.
-    Replaced = 2,
-}
-
-impl StreamState {
-    fn of(number: u8) -> Self {
-        match number {
-            0 => Self::Present,
-            1 => Self::Missing,
-            _ => Self::Replaced,
-        }
-    }
+    Replaced,
 }
 
 /// The state that a worker knows of. Clones are one.
 #[derive(Debug, Clone, Default)]
-pub struct StreamWatch(Arc<AtomicU8>);
+pub struct StreamWatch(Arc<watch::Sender<StreamState>>);
 
 impl StreamWatch {
     /// Returns the state.
     #[must_use]
     pub fn state(&self) -> StreamState {
-        StreamState::of(self.0.load(Ordering::Relaxed))
+        *self.0.borrow()
     }
 
     /// Sets the state; a change is logged once.
     pub(super) fn set(&self, state: StreamState) {
         metrics::gauge!("stamp_rally_stream_unread").set(u8::from(state != StreamState::Present));
-        let before = StreamState::of(self.0.swap(state as u8, Ordering::Relaxed));
+        let before = self.0.send_replace(state);
         match state {
             _ if before == state => {}
             StreamState::Present => tracing::info!("the table's stream is read again"),

@@ -27,7 +27,6 @@ use super::{Outcome, health::PauseReason, pending::PendingNotice, retry::RETRY_L
 
 /// All that is known of one notice while it is worked on.
 pub(super) struct Attempt<'a> {
-    /// Which notice, and where it comes from.
     pub pending: &'a PendingNotice,
     /// What each log line about the notice carries.
     pub span: Span,
@@ -53,10 +52,8 @@ pub(super) struct Attempt<'a> {
     is_known: bool,
 }
 
-/// A push that LINE accepted.
 struct AcceptedPush {
     at: Timestamp,
-    /// LINE's id of the request.
     request_id: Option<String>,
     /// The notices that are done with it, if it is a resend.
     settled_by: Vec<NoticeKey>,

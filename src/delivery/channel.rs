@@ -46,7 +46,7 @@ impl Channel {
             messenger,
             permits: Semaphore::new(settings.concurrency.max(1)),
             health: Mutex::default(),
-            probe_interval: settings.hold_probe,
+            probe_interval: settings.probe_interval,
             rate: Mutex::default(),
             queue: tokio::sync::Mutex::default(),
             started: Instant::now(),
@@ -64,11 +64,6 @@ impl Channel {
                 Turn::Wait(time) => tokio::time::sleep(time.min(Duration::from_millis(200))).await,
             }
         }
-    }
-
-    /// Changes its share of pushes a second (see [`RateLimit::set_share`]).
-    pub fn set_share(&self, share: impl Into<Share>, after: Duration) {
-        locked(&self.rate).set_share(share, self.started.elapsed(), after);
     }
 
     /// Asks for a push.
@@ -142,7 +137,6 @@ impl Channel {
     }
 }
 
-/// Counts the pushes that are made once more.
 pub(super) fn retries(channel: &ChannelName) -> metrics::Counter {
     metrics::counter!("stamp_rally_push_retries_total", "channel" => channel.to_string())
 }
@@ -183,14 +177,15 @@ impl Channels {
         self.0.values().for_each(Channel::forget);
     }
 
-    /// Changes the share of all of them.
+    /// Changes the share of all of them in pushes a second (see [`RateLimit::set_share`]).
     pub fn set_share(&self, share: impl Into<Share>, after: Duration) {
         let share = share.into();
-        self.0.values().for_each(|channel| channel.set_share(share, after));
+        let set = |channel: &Channel| locked(&channel.rate).set_share(share, channel.started.elapsed(), after);
+        self.0.values().for_each(set);
     }
 }
 
-/// Locks. A lock whose holder panicked still holds plain values that are whole.
+/// Locks. Behind a lock whose thread panicked there are plain values that are whole.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -213,7 +208,7 @@ mod tests {
             poll_interval: at(1),
             concurrency: 32,
             lease: at(15),
-            hold_probe: at(30),
+            probe_interval: at(30),
         };
         let channel = Channel::new("main".parse().unwrap(), messenger, &settings);
         channel.pause(PauseReason::NotAuthorized, at(1));

@@ -19,12 +19,7 @@ use crate::domain::{
     notice::{NoticeId, NoticeStatus, ParkedState},
     time::Timestamp,
 };
-use crate::store::{
-    StoreError,
-    completions::PendingCompletion,
-    listing::{Direction, Wanted},
-    unreadable::hashed,
-};
+use crate::store::{StoreError, completions::PendingCompletion, listing::Wanted, paging::Pages, unreadable::hashed};
 
 use super::{
     Delivery, Outcome, Tally,
@@ -32,7 +27,7 @@ use super::{
     pending::{Path, PendingNotice},
 };
 
-/// Rows a page of a list.
+/// Rows a page of held notices.
 const PAGE: usize = 200;
 
 impl Delivery {
@@ -47,18 +42,19 @@ impl Delivery {
     /// The same as [`Delivery::drain`]; each notice is counted as soon as it is finished, so that the count is right
     /// whenever this is dropped.
     pub(super) async fn drain_into(&self, tally: &Mutex<Tally>, stop: &CancellationToken) -> Result<(), StoreError> {
-        self.complete_pending(stop).await;
-        let mut wanted = first_page();
-        loop {
-            let page = self.parts.store.events(&wanted).await?;
+        if let Err(error) = self.complete_pending(stop).await {
+            tracing::warn!(error = %Causes(&error), "pending completions can't be read now");
+        }
+        let (store, mut pages) = (&self.parts.store, Pages::default());
+        while let Some(page) = pages.next(async |after| store.events(&Wanted::oldest_first(after)).await).await? {
             for event in &page.rows {
                 self.drain_event(event, tally, stop).await?;
             }
-            wanted.after = page.next;
-            if wanted.after.is_none() || stop.is_cancelled() {
-                return Ok(());
+            if stop.is_cancelled() {
+                break;
             }
         }
+        Ok(())
     }
 
     /// Drains one event. A page is read before it is worked on: work takes rows out of the list.
@@ -68,35 +64,44 @@ impl Delivery {
         tally: &Mutex<Tally>,
         stop: &CancellationToken,
     ) -> Result<(), StoreError> {
-        let (mut done, mut wanted) = (HashSet::new(), first_page());
+        let (mut done, mut pages) = (HashSet::new(), Pages::default());
+        let held = async |after| {
+            let wanted = Wanted { limit: PAGE, ..Wanted::oldest_first(after) };
+            self.parts.store.parked(&event.event_id, ParkedState::Held, &wanted).await
+        };
         while self.may_drain(event) && !stop.is_cancelled() {
-            let page = self.parts.store.parked(&event.event_id, ParkedState::Held, &wanted).await?;
+            let Some(page) = pages.next(held).await? else { break };
             let rows = page.rows.iter().map(|fact| fact.line_user_id().clone());
-            let mut participants: Vec<LineUserId> = rows.filter(|user| done.insert(user.clone())).collect();
-            if self.is_paused(event) && !participants.is_empty() {
-                // One that LINE can't take must not be the one that is attempted each time.
-                let place = self.parts.probes.fetch_add(1, Ordering::Relaxed) % participants.len();
-                participants.rotate_left(place);
-            }
-            let mut participants = participants.into_iter();
-            // While the channel is paused, one participant after another: the first whose notice goes through resumes it.
-            while self.is_paused(event) && self.may_drain(event) {
-                let Some(user) = participants.next() else { break };
-                self.drain_participant(&event.event_id, &user, tally, stop).await;
-            }
-            let rest =
-                stream::iter(participants).for_each_concurrent(self.settings().concurrency.max(1), |user| async move {
-                    if self.may_drain(event) {
-                        self.drain_participant(&event.event_id, &user, tally, stop).await;
-                    }
-                });
-            rest.await;
-            wanted.after = page.next;
-            if wanted.after.is_none() {
-                break;
-            }
+            self.drain_page(event, rows.filter(|user| done.insert(user.clone())).collect(), tally, stop).await;
         }
         Ok(())
+    }
+
+    /// Drains some participants. While the channel is paused, one after another: the first whose notice goes through
+    /// resumes it.
+    async fn drain_page(
+        &self,
+        event: &Event,
+        mut participants: Vec<LineUserId>,
+        tally: &Mutex<Tally>,
+        stop: &CancellationToken,
+    ) {
+        if self.is_paused(event) && !participants.is_empty() {
+            // One that LINE can't take must not be the one that is attempted each time.
+            let place = self.parts.probes.fetch_add(1, Ordering::Relaxed) % participants.len();
+            participants.rotate_left(place);
+        }
+        let mut participants = participants.into_iter();
+        while self.is_paused(event) && self.may_drain(event) {
+            let Some(user) = participants.next() else { return };
+            self.drain_participant(&event.event_id, &user, tally, stop).await;
+        }
+        let drain = async |user: LineUserId| {
+            if self.may_drain(event) {
+                self.drain_participant(&event.event_id, &user, tally, stop).await;
+            }
+        };
+        stream::iter(participants).for_each_concurrent(self.settings().concurrency.max(1), drain).await;
     }
 
     /// Delivers one participant's held notices in the order of their facts, until one of them stays held.
@@ -139,25 +144,19 @@ impl Delivery {
 
     /// Comes back to the cards of which it couldn't be said whether they are complete. What can't be done now is done
     /// the next time.
-    async fn complete_pending(&self, stop: &CancellationToken) {
-        let mut after = None;
-        loop {
-            let page = match self.parts.store.pending_completions(after).await {
-                Ok(page) => page,
-                Err(error) => {
-                    return tracing::warn!(error = %Causes(&error), "pending completions can't be read now");
-                }
-            };
+    async fn complete_pending(&self, stop: &CancellationToken) -> Result<(), StoreError> {
+        let (store, mut pages) = (&self.parts.store, Pages::default());
+        while let Some(page) = pages.next(async |after| store.pending_completions(after).await).await? {
             for pending in &page.rows {
                 if let Err(error) = self.complete_one(pending).await {
                     tracing::warn!(event.id = %pending.event_id, error = %Causes(&error), "a pending completion can't be decided now");
                 }
             }
-            after = page.next;
-            if after.is_none() || stop.is_cancelled() {
-                return;
+            if stop.is_cancelled() {
+                break;
             }
         }
+        Ok(())
     }
 
     /// Completes the card if it can be said now that it is complete; takes the note away if it can be said that it isn't.
@@ -190,10 +189,6 @@ impl Delivery {
     fn is_paused(&self, event: &Event) -> bool {
         self.parts.channels.find(&event.channel).is_some_and(|channel| channel.paused().is_some())
     }
-}
-
-fn first_page() -> Wanted {
-    Wanted { direction: Direction::Asc, limit: PAGE, after: None }
 }
 
 /// Returns a held notice and the time of its fact.

@@ -87,7 +87,6 @@ impl Effect for NoticeEffect {
     }
 }
 
-/// Brings one notice to LINE.
 struct NoticeWork {
     effect: NoticeEffect,
     called: Called,
@@ -115,7 +114,7 @@ struct Drain(NoticeEffect);
 
 impl LeaderWork for Drain {
     fn interval(&self) -> Duration {
-        self.0.delivery.settings().hold_probe
+        self.0.delivery.settings().probe_interval
     }
 
     fn wake(&self) -> BoxFuture<'_, ()> {
@@ -139,7 +138,6 @@ impl LeaderWork for Drain {
     }
 }
 
-/// A notice that a record calls for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Called {
     notice: NoticeId,
@@ -153,7 +151,6 @@ struct Called {
     path: Path,
 }
 
-/// Counts records that can't be read.
 fn unreadable() -> metrics::Counter {
     metrics::counter!("stamp_rally_records_unreadable_total")
 }

@@ -49,7 +49,7 @@ pub enum Admission {
     Paused(PauseReason),
     /// The channel is paused, and this push is the one that finds out whether it still must be.
     Probe,
-    /// The channel is well.
+    /// The channel can send.
     Push,
 }
 
@@ -92,7 +92,7 @@ impl Health {
         now >= self.wait_until && self.paused.is_none_or(|paused| now >= paused.probe_at)
     }
 
-    /// Takes note that LINE answered about a message: the channel is well, whatever one push was asked to wait. Returns
+    /// Takes note that LINE answered about a message: the channel can send, whatever one push was asked to wait. Returns
     /// true if that resumed it.
     pub fn answered(&mut self) -> bool {
         (self.failures, self.wait_until) = (0, Duration::ZERO);

@@ -27,7 +27,7 @@ const EVERY: Duration = Duration::from_mins(10);
 /// How a drain in limited time ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrainEnd {
-    /// Everything that is held was tried, as far as its channel may be.
+    /// Everything that is held was attempted, as far as its channel admits pushes.
     All,
     /// There may be more.
     OutOfTime,
@@ -43,7 +43,7 @@ pub struct Drained {
 }
 
 impl Delivery {
-    /// Tries what is held (see [`Delivery::drain`]) until the time is over that `began` then. Before that it deletes the
+    /// Attempts what is held (see [`Delivery::drain`]) until the time is over that `began` then. Before that it deletes the
     /// notes of batches that were finished by processes which have ended.
     pub async fn drain_within(&self, began: Instant, limits: Limits) -> Drained {
         let tally = Mutex::default();

@@ -3,7 +3,7 @@
 //! | file | holds | I/O |
 //! | --- | --- | --- |
 //! | [`effect`] | delivery as an effect of the consumer: which record is which notice, the leader's work | none |
-//! | [`handler`] | the parts of delivery | none |
+//! | [`parts`] | what delivery is made of | none |
 //! | `attempt` | one notice until nothing more is to be done now: facts, decision, push, mark, or park | store, LINE |
 //! | [`drain`], [`in_time`] | what is held, when its channel is resumed; the same in limited time | store, LINE |
 //! | [`reconcile`] | what the stream has forgotten | store, LINE |
@@ -17,11 +17,11 @@ mod attempt;
 pub mod channel;
 pub mod drain;
 pub mod effect;
-pub mod handler;
 pub mod health;
 pub mod in_time;
 pub mod message;
 pub mod outcome;
+pub mod parts;
 pub mod pending;
 pub mod rate;
 pub mod reconcile;
@@ -36,8 +36,8 @@ use crate::consumer::ConsumerSettings;
 use crate::domain::config_value::{count, millis};
 
 pub use effect::NoticeEffect;
-pub use handler::{Delivery, DeliveryParts};
 pub use outcome::{Outcome, Tally};
+pub use parts::{Delivery, DeliveryParts};
 pub use retry::RetrySettings;
 
 /// How delivery works (configuration section `delivery`).
@@ -58,7 +58,7 @@ pub struct DeliverySettings {
     pub lease: Duration,
     /// How often a paused channel is probed.
     #[serde(rename = "hold_probe_ms", deserialize_with = "millis::<100, 3_600_000, _>")]
-    pub hold_probe: Duration,
+    pub probe_interval: Duration,
 }
 
 impl DeliverySettings {

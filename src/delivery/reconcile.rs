@@ -31,7 +31,8 @@ use crate::consumer::{CONSUMER, LeaseStatus};
 use crate::domain::{event::Event, ids::EventId, mode::Mode, time::Timestamp};
 use crate::store::{
     StoreError,
-    listing::{Direction, Wanted},
+    listing::Wanted,
+    paging::Pages,
     progress::{By, WorkerId},
     table::IndexState,
 };
@@ -45,9 +46,6 @@ use presence::Presence;
 use run::Reconciling;
 pub use run::{Manner, ReconcileError, Report};
 pub use summary::{Counts, Left, Reconciled};
-
-/// Rows a page of the list of events.
-const PAGE: usize = 100;
 
 impl Delivery {
     /// Looks for what the stream has forgotten, in one event or in all, and sends or parks it. Safe beside live workers and
@@ -112,16 +110,11 @@ impl Delivery {
             let event = store.event(id).await?.ok_or_else(|| ReconcileError::NoSuchEvent(id.clone()))?;
             return Ok((vec![event], 0));
         }
-        let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
-        let (mut events, mut unreadable) = (Vec::new(), 0);
-        loop {
-            let page = store.events(&wanted).await?;
+        let (mut pages, mut events, mut unreadable) = (Pages::default(), Vec::new(), 0);
+        while let Some(page) = pages.next(async |after| store.events(&Wanted::oldest_first(after)).await).await? {
             events.extend(page.rows);
             unreadable += page.unreadable;
-            wanted.after = page.next;
-            if wanted.after.is_none() {
-                return Ok((events, unreadable));
-            }
         }
+        Ok((events, unreadable))
     }
 }

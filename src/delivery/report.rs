@@ -13,20 +13,14 @@ use crate::domain::{
     ids::{ChannelName, EventId},
     notice::ParkedState,
 };
-use crate::store::{
-    StoreError,
-    listing::{Direction, Wanted},
-};
+use crate::store::{StoreError, listing::Wanted, paging::Pages};
 
 use super::Delivery;
 
 /// How often it is reported.
 const EVERY: Duration = Duration::from_mins(1);
 
-/// Rows a page of the list of events.
-const PAGE: usize = 200;
-
-/// x
+/// The notices of an event that has been over for so long are history: they are reported as none.
 const HISTORY_MS: i64 = 7 * 24 * 3600 * 1000;
 
 /// Counts parked notices and asks LINE for the quotas.
@@ -92,17 +86,13 @@ impl Reported {
 
     /// Counts the notices of each event in each parked state.
     async fn notices(&mut self, delivery: &Delivery) -> Result<(), StoreError> {
-        let mut wanted = Wanted { direction: Direction::Asc, limit: PAGE, after: None };
-        loop {
-            let page = delivery.parts.store.events(&wanted).await?;
+        let (store, mut pages) = (&delivery.parts.store, Pages::default());
+        while let Some(page) = pages.next(async |after| store.events(&Wanted::oldest_first(after)).await).await? {
             for event in &page.rows {
                 self.notices_of(delivery, event).await?;
             }
-            wanted.after = page.next;
-            if wanted.after.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
     async fn notices_of(&mut self, delivery: &Delivery, event: &Event) -> Result<(), StoreError> {

@@ -15,9 +15,9 @@ pub(super) const RETRY_LIMIT: Duration = Duration::from_hours(23);
 #[derive(Clone)]
 pub struct RetrySettings {
     /// The longest first pause; it doubles each time.
-    pub first_pause: Duration,
+    pub first_backoff: Duration,
     /// No pause is longer.
-    pub longest_pause: Duration,
+    pub longest_backoff: Duration,
     /// How long a notice that a record brought may wait for LINE: the stream waits behind it.
     pub ordinary_deadline: Duration,
     /// How long a held notice is attempted in one go.
@@ -29,8 +29,8 @@ pub struct RetrySettings {
 impl Default for RetrySettings {
     fn default() -> Self {
         Self {
-            first_pause: Duration::from_millis(200),
-            longest_pause: Duration::from_secs(10),
+            first_backoff: Duration::from_millis(200),
+            longest_backoff: Duration::from_secs(10),
             ordinary_deadline: Duration::from_secs(30),
             held_deadline: Duration::from_secs(5),
             jitter: Arc::new(fastrand::f64),
@@ -39,20 +39,20 @@ impl Default for RetrySettings {
 }
 
 impl RetrySettings {
-    /// Returns how long a `Retry-After` is obeyed: as long as it says, `longest_pause` (10 s) at most.
+    /// Returns how long a `Retry-After` is obeyed: as long as it says, `longest_backoff` (10 s) at most.
     ///
     /// The most is the longest pause of our own. It is a third of the time that a notice may wait on the stream, so that
     /// one wrong value (a day, a date in another century) costs an attempt, and neither parks a notice nor stalls its
     /// channel. The least is our own pause, which [`Delivery::deliver`](super::Delivery::deliver) keeps in any case: a
     /// zero or a date in the past speeds nothing up.
     pub(super) fn bounded_wait(&self, asked: Option<RetryAfter>, now: Timestamp) -> Duration {
-        asked.map_or(Duration::ZERO, |asked| asked.wait(now)).min(self.longest_pause)
+        asked.map_or(Duration::ZERO, |asked| asked.wait(now)).min(self.longest_backoff)
     }
 
     /// Returns the pause after attempt `n`, from 1: exponential backoff with full jitter (AWS Architecture Blog:
     /// "Exponential Backoff And Jitter"), never zero.
     pub(super) fn pause(&self, n: u32) -> Duration {
-        let most = self.first_pause.saturating_mul(1 << n.saturating_sub(1).min(16)).min(self.longest_pause);
+        let most = self.first_backoff.saturating_mul(1 << n.saturating_sub(1).min(16)).min(self.longest_backoff);
         most.mul_f64((self.jitter)().clamp(0.0, 1.0)).max(Duration::from_millis(1))
     }
 }

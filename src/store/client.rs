@@ -22,10 +22,10 @@ pub struct Clients {
 
 /// How long to wait for DynamoDB, and how often to ask again.
 ///
-/// The SDK sets no time-out but that of the connection by itself: a server that accepts and never answers would hold a
+/// The SDK sets no timeout but that of the connection by itself: a server that accepts and never answers would hold a
 /// request for ever.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct Timeouts {
     /// Until a connection is made.
     pub connect: Duration,
     /// One attempt of a call of the table client.
@@ -35,7 +35,7 @@ pub struct Pace {
     /// A whole call, its repetitions and pauses included.
     pub operation: Duration,
     /// The longest first pause between two attempts. The SDK doubles it each time and takes a random part of it.
-    pub first_pause: Duration,
+    pub first_backoff: Duration,
     /// Attempts of one call, the first included.
     pub attempts: u32,
     /// Whose budget of repetitions this is: after many failures the SDK stops repeating for all clients with the same
@@ -44,7 +44,7 @@ pub struct Pace {
     pub budget: Cow<'static, str>,
 }
 
-impl Pace {
+impl Timeouts {
     /// For clients that answer a request: a participant is in front of a poster and waits.
     #[must_use]
     pub const fn request() -> Self {
@@ -53,7 +53,7 @@ impl Pace {
             item_attempt: Duration::from_secs(1),
             stream_attempt: Duration::from_secs(2),
             operation: Duration::from_secs(4),
-            first_pause: Duration::from_millis(50),
+            first_backoff: Duration::from_millis(50),
             attempts: 3,
             budget: Cow::Borrowed("stamp-rally-requests"),
         }
@@ -66,10 +66,10 @@ impl Pace {
     }
 
     fn retries(&self) -> RetryConfig {
-        RetryConfig::standard().with_max_attempts(self.attempts).with_initial_backoff(self.first_pause)
+        RetryConfig::standard().with_max_attempts(self.attempts).with_initial_backoff(self.first_backoff)
     }
 
-    fn time_outs(&self, attempt: Duration) -> TimeoutConfig {
+    fn timeouts(&self, attempt: Duration) -> TimeoutConfig {
         TimeoutConfig::builder()
             .connect_timeout(self.connect)
             .operation_attempt_timeout(attempt)
@@ -101,8 +101,8 @@ impl Clients {
     /// `AWS_ENDPOINT_URL_DYNAMODB` with `AWS_ENDPOINT_URL_DYNAMODB_STREAMS`.
     ///
     /// Nothing is asked of DynamoDB yet; credentials are looked for at the first call.
-    pub async fn from_environment(pace: &Pace) -> Result<Self, AwsSettingsError> {
-        refuse_half_an_endpoint(is_set(TABLE_ENDPOINT), is_set(STREAMS_ENDPOINT))?;
+    pub async fn from_environment(timeouts: &Timeouts) -> Result<Self, AwsSettingsError> {
+        refuse_half_an_endpoint(is_set)?;
         let mut chain = aws_config::defaults(BehaviorVersion::latest());
         if let Some(plain) = plain_machine() {
             chain = chain.http_client(plain);
@@ -115,36 +115,37 @@ impl Clients {
         let streams = endpoint_of(&machine, "DynamoDB Streams");
         let everything = machine.endpoint_url();
         // The same once more for endpoints out of a profile's `services` section.
-        refuse_half_an_endpoint(table.as_deref() != everything, streams.as_deref() != everything)?;
-        Ok(Self::over(&machine, table.as_deref(), streams.as_deref(), pace))
+        let is_own = |name: &str| (if name == TABLE_ENDPOINT { &table } else { &streams }).as_deref() != everything;
+        refuse_half_an_endpoint(is_own)?;
+        Ok(Self::over(&machine, table.as_deref(), streams.as_deref(), timeouts))
     }
 
     /// Clients for the embedded engine (or another emulator) at `endpoint`, for example `http://127.0.0.1:8000`.
     ///
     /// Ignores every AWS setting of the machine, so nothing can reach a real account by mistake.
     #[must_use]
-    pub fn at(endpoint: &str, pace: &Pace) -> Self {
+    pub fn at(endpoint: &str, timeouts: &Timeouts) -> Self {
         let anonymous = Credentials::new("local", "local", None, None, "embedded engine");
         let local = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::from_static("us-east-1"))
             .credentials_provider(SharedCredentialsProvider::new(anonymous))
             .build();
-        Self::over(&local, Some(endpoint), Some(endpoint), pace)
+        Self::over(&local, Some(endpoint), Some(endpoint), timeouts)
     }
 
-    fn over(sdk: &SdkConfig, table: Option<&str>, streams: Option<&str>, pace: &Pace) -> Self {
+    fn over(sdk: &SdkConfig, table: Option<&str>, streams: Option<&str>, timeouts: &Timeouts) -> Self {
         let mut table_config = aws_sdk_dynamodb::config::Builder::from(sdk)
-            .retry_config(pace.retries())
-            .retry_partition(RetryPartition::new(pace.budget.clone()))
-            .timeout_config(pace.time_outs(pace.item_attempt))
+            .retry_config(timeouts.retries())
+            .retry_partition(RetryPartition::new(timeouts.budget.clone()))
+            .timeout_config(timeouts.timeouts(timeouts.item_attempt))
             // It ends slow transfers of large bodies after seconds, and takes time of each call; ours end by their attempt.
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
         table_config.set_endpoint_url(table.map(str::to_owned)).set_http_client(plain_http(table));
         let mut streams_config = aws_sdk_dynamodbstreams::config::Builder::from(sdk)
-            .retry_config(pace.retries())
-            .retry_partition(RetryPartition::new(pace.budget.clone()))
-            .timeout_config(pace.time_outs(pace.stream_attempt));
+            .retry_config(timeouts.retries())
+            .retry_partition(RetryPartition::new(timeouts.budget.clone()))
+            .timeout_config(timeouts.timeouts(timeouts.stream_attempt));
         streams_config.set_endpoint_url(streams.map(str::to_owned)).set_http_client(plain_http(streams));
         Self {
             table: aws_sdk_dynamodb::Client::from_conf(table_config.build()),
@@ -178,11 +179,11 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-fn refuse_half_an_endpoint(table: bool, streams: bool) -> Result<(), AwsSettingsError> {
-    match (table, streams) {
-        (true, false) => Err(AwsSettingsError::HalfAnEndpoint { set: TABLE_ENDPOINT, missing: STREAMS_ENDPOINT }),
-        (false, true) => Err(AwsSettingsError::HalfAnEndpoint { set: STREAMS_ENDPOINT, missing: TABLE_ENDPOINT }),
-        (false, false) | (true, true) => Ok(()),
+fn refuse_half_an_endpoint(is_set: impl Fn(&str) -> bool) -> Result<(), AwsSettingsError> {
+    match [TABLE_ENDPOINT, STREAMS_ENDPOINT].map(is_set) {
+        [true, false] => Err(AwsSettingsError::HalfAnEndpoint { set: TABLE_ENDPOINT, missing: STREAMS_ENDPOINT }),
+        [false, true] => Err(AwsSettingsError::HalfAnEndpoint { set: STREAMS_ENDPOINT, missing: TABLE_ENDPOINT }),
+        [false, false] | [true, true] => Ok(()),
     }
 }
 
@@ -201,9 +202,9 @@ mod tests {
     use crate::store::StoreError;
     use crate::stub::{Reply, Stub};
 
-    /// As in real life, but nobody has time.
-    fn hasty(budget: &'static str) -> Pace {
-        Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(budget), ..Pace::request() }
+    /// As in production, but without pauses.
+    fn hasty(budget: &'static str) -> Timeouts {
+        Timeouts { first_backoff: Duration::from_millis(1), budget: Cow::Borrowed(budget), ..Timeouts::request() }
     }
 
     async fn ask(clients: &Clients) -> Result<(), StoreError> {
@@ -212,15 +213,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_accepts_and_never_answers_holds_nobody_beyond_the_limit() {
+    async fn a_server_that_accepts_and_never_answers_holds_no_caller_beyond_the_limit() {
         let deaf = Stub::start(|_| Reply::Hang);
-        let pace = Pace {
+        let timeouts = Timeouts {
             item_attempt: Duration::from_millis(80),
             stream_attempt: Duration::from_millis(80),
             operation: Duration::from_millis(200),
             ..hasty("deaf")
         };
-        let clients = Clients::at(deaf.url(), &pace);
+        let clients = Clients::at(deaf.url(), &timeouts);
         let begin = Instant::now();
 
         let table = ask(&clients).await.unwrap_err();
@@ -252,17 +253,17 @@ mod tests {
         let before = ill.requests().len();
         ask(&Clients::at(ill.url(), &hasty("untouched-requests"))).await.unwrap_err();
         assert_eq!(ill.requests().len() - before, 3);
-        assert_ne!(Pace::request().budget, Pace::worker().budget);
+        assert_ne!(Timeouts::request().budget, Timeouts::worker().budget);
     }
 
     #[test]
     fn an_endpoint_for_tables_or_streams_alone_is_refused_naming_both() {
-        for (table, streams) in [(true, false), (false, true)] {
-            let refused = refuse_half_an_endpoint(table, streams).unwrap_err().to_string();
+        for set in [TABLE_ENDPOINT, STREAMS_ENDPOINT] {
+            let refused = refuse_half_an_endpoint(|name| name == set).unwrap_err().to_string();
             assert!(refused.contains("AWS_ENDPOINT_URL_DYNAMODB "), "{refused}");
             assert!(refused.contains("AWS_ENDPOINT_URL_DYNAMODB_STREAMS "), "{refused}");
         }
-        refuse_half_an_endpoint(true, true).unwrap();
-        refuse_half_an_endpoint(false, false).unwrap();
+        refuse_half_an_endpoint(|_| true).unwrap();
+        refuse_half_an_endpoint(|_| false).unwrap();
     }
 }

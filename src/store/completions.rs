@@ -14,30 +14,14 @@ use super::{
     guard::gone,
     items::{self, Item, text},
     keys,
-    paging::{Items as _, Paged},
+    listing::Page,
+    paging::{Items as _, Paged as _},
 };
 
 pub use super::items::completion::PendingCompletion;
 
 /// How many are read at a time.
 const PAGE: i32 = 200;
-
-/// A part of the list.
-#[derive(Debug, Default)]
-pub struct PendingPage {
-    /// Those that can be read.
-    pub rows: Vec<PendingCompletion>,
-    /// Where the list continues.
-    pub next: Option<Item>,
-}
-
-impl Paged for PendingPage {
-    type Cursor = Item;
-
-    fn cursor(&self) -> Option<Item> {
-        self.next.clone()
-    }
-}
 
 impl Store {
     /// Notes that a card may be complete: 1 Put.
@@ -55,12 +39,13 @@ impl Store {
     /// Returns cards of which it can't be said yet whether they are complete, some at a time: 1 Query. A note that
     /// can't be read is reported and passed over.
     #[tracing::instrument(name = "store.pending_completions", level = "debug", skip_all)]
-    pub async fn pending_completions(&self, after: Option<Item>) -> Result<PendingPage, StoreError> {
+    pub async fn pending_completions(&self, after: Option<Item>) -> Result<Page<PendingCompletion, Item>, StoreError> {
         let query = self.partition(&self.tables.consumers, keys::PENDING_COMPLETIONS).limit(PAGE);
         let page = query.set_exclusive_start_key(after).send().await?;
-        let next = page.cursor();
+        let (next, found) = (page.cursor(), page.found());
         let read = |item: &Item| PendingCompletion::read(item).inspect_err(|unreadable| self.report(unreadable)).ok();
-        Ok(PendingPage { rows: page.found().iter().filter_map(read).collect(), next })
+        let rows: Vec<PendingCompletion> = found.iter().filter_map(read).collect();
+        Ok(Page { unreadable: found.len() - rows.len(), rows, next })
     }
 
     /// Deletes a note, unless it was written again meanwhile.

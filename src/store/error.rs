@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::{
 
 /// Why the store did not do what it was asked.
 ///
-/// What an operation expects to happen is not an error: "not there" is `Ok(None)`, a stamp held already is an
+/// What an operation expects to happen is not an error: "not there" is `Ok(None)`, a stamp acquired before is an
 /// outcome of `acquire`. The source is kept for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -53,28 +53,23 @@ where
     E: ProvideErrorMetadata + Error + Send + Sync + 'static,
 {
     fn from(failure: SdkError<E, HttpResponse>) -> Self {
-        match fate(&failure) {
-            Fate::Broken => Self::Broken(failure.into()),
-            Fate::Conflict => Self::Conflict(failure.into()),
-            Fate::Unavailable => Self::Unavailable(failure.into()),
-        }
+        let sorted = variant_of(&failure);
+        sorted(failure.into())
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Broken,
-    Conflict,
-    Unavailable,
-}
+/// A variant with its source to come.
+type Variant = fn(BoxError) -> StoreError;
 
-fn fate<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(failure: &SdkError<E, HttpResponse>) -> Fate {
+fn variant_of<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(failure: &SdkError<E, HttpResponse>) -> Variant {
     match failure {
-        SdkError::DispatchFailure(dispatch) if dispatch.is_user() || lacks_credentials(failure) => Fate::Broken,
-        SdkError::DispatchFailure(_) | SdkError::ResponseError(_) | SdkError::TimeoutError(_) => Fate::Unavailable,
-        SdkError::ServiceError(answer) => fate_of_answer(answer.err().code(), answer.raw().status().as_u16()),
+        SdkError::DispatchFailure(dispatch) if dispatch.is_user() || lacks_credentials(failure) => StoreError::Broken,
+        SdkError::DispatchFailure(_) | SdkError::ResponseError(_) | SdkError::TimeoutError(_) => {
+            StoreError::Unavailable
+        }
+        SdkError::ServiceError(answer) => variant_of_answer(answer.err().code(), answer.raw().status().as_u16()),
         // No region, no endpoint, a value the SDK can't send; and whatever a later SDK adds.
-        _ => Fate::Broken,
+        _ => StoreError::Broken,
     }
 }
 
@@ -92,9 +87,9 @@ fn lacks_credentials(failure: &(dyn Error + 'static)) -> bool {
 
 /// Errors that an operation doesn't declare reach us without a type, so the code decides. The list: "Error handling
 /// with DynamoDB" in AWS's developer guide, and the quotas of the control plane and the streams.
-fn fate_of_answer(code: Option<&str>, status: u16) -> Fate {
+fn variant_of_answer(code: Option<&str>, status: u16) -> Variant {
     match code {
-        Some("ConditionalCheckFailedException") => Fate::Conflict,
+        Some("ConditionalCheckFailedException") => StoreError::Conflict,
         Some(
             "InternalFailure"
             | "InternalServerError"
@@ -107,10 +102,10 @@ fn fate_of_answer(code: Option<&str>, status: u16) -> Fate {
             | "ThrottlingException"
             | "TransactionConflictException"
             | "TransactionInProgressException",
-        ) => Fate::Unavailable,
+        ) => StoreError::Unavailable,
         // Below 400: an answer that no client can read, from something between us and DynamoDB.
-        _ if status >= 500 || status == 429 || status < 400 => Fate::Unavailable,
-        _ => Fate::Broken,
+        _ if status >= 500 || status == 429 || status < 400 => StoreError::Unavailable,
+        _ => StoreError::Broken,
     }
 }
 
@@ -119,7 +114,7 @@ mod tests {
     use aws_credential_types::credential_fn::provide_credentials_fn;
 
     use super::*;
-    use crate::store::client::{Clients, Pace};
+    use crate::store::client::{Clients, Timeouts};
     use crate::stub::{self, Stub};
 
     /// What becomes of a failure: one word, so that a table of them can be read.
@@ -133,7 +128,7 @@ mod tests {
     }
 
     fn clients(stub: &Stub) -> Clients {
-        Clients::at(stub.url(), &Pace { attempts: 1, ..Pace::request() })
+        Clients::at(stub.url(), &Timeouts { attempts: 1, ..Timeouts::request() })
     }
 
     fn body(code: &str) -> String {
@@ -162,7 +157,7 @@ mod tests {
             let error = StoreError::from(failure);
             assert_eq!(word(&error), expected, "{status} {code}");
             let causes: Vec<_> = std::iter::successors(error.source(), |&cause| cause.source()).collect();
-            assert!(causes.iter().any(|cause| cause.to_string().contains(code)), "the log can tell {code}: {causes:?}");
+            assert!(causes.iter().any(|cause| cause.to_string().contains(code)), "the log names {code}: {causes:?}");
         }
     }
 
@@ -193,15 +188,15 @@ mod tests {
     async fn without_credentials_a_person_has_to_look() {
         let stub = Stub::in_order(&[(200, "{}")]);
         let config = clients(&stub).table.config().to_builder();
-        let nobody = provide_credentials_fn(|| async { Err(CredentialsError::not_loaded("nobody gave any")) });
-        let table = aws_sdk_dynamodb::Client::from_conf(config.credentials_provider(nobody).build());
+        let absent = provide_credentials_fn(|| async { Err(CredentialsError::not_loaded("none were given")) });
+        let table = aws_sdk_dynamodb::Client::from_conf(config.credentials_provider(absent).build());
         let failure = table.list_tables().send().await.unwrap_err();
         assert_eq!(word(&failure.into()), "broken");
     }
 
     #[tokio::test]
     async fn a_store_out_of_reach_is_unavailable() {
-        let clients = Clients::at(&stub::unreachable_url(), &Pace { attempts: 1, ..Pace::request() });
+        let clients = Clients::at(&stub::unreachable_url(), &Timeouts { attempts: 1, ..Timeouts::request() });
         let failure = clients.table.list_tables().send().await.unwrap_err();
         assert_eq!(word(&failure.into()), "unavailable");
     }

@@ -35,11 +35,10 @@ use crate::domain::{
     time::{Span, Timestamp},
 };
 
-pub use index::{Gsi1Key, Gsi2Key};
 pub(super) use index::{
-    events_partition, holders_partition, is_listed_partition, masters_partition, parked_partition, timed_user,
-    users_partition,
+    EVENTS, holders_partition, is_listed_partition, masters_partition, parked_partition, timed_user, users_partition,
 };
+pub use index::{Gsi1Key, Gsi2Key};
 pub(super) use progress::{
     BATCHES, PENDING_COMPLETIONS, Progress, ProgressKey, WORKERS, card_of, consumers_partitions, counts_partition,
     is_batch, is_followed, is_functions, is_of_an_hour, is_progress_partition, names_hour, reading_partition, run_of,
@@ -47,7 +46,6 @@ pub(super) use progress::{
 };
 pub use shard::Shard;
 
-/// The sort key of a registration.
 pub(super) const PROFILE: &str = "PROFILE";
 
 /// Names one item among all: a primary key.
@@ -155,17 +153,14 @@ pub(super) fn event_part(key: &str) -> Option<&str> {
     key.strip_prefix("EVENT#")?.split('#').next()
 }
 
-/// Returns whether a partition is a participant's.
 pub(super) fn is_participants(pk: &str) -> bool {
     matches!(pk.split('#').collect::<Vec<_>>().as_slice(), ["EVENT", _, "USER", _])
 }
 
-/// Returns the partition of all follows and unfollows of one participant.
 pub(super) fn friend_partition(channel: &ChannelName, line_user_id: &LineUserId) -> String {
     format!("CHANNEL#{channel}#USER#{line_user_id}")
 }
 
-/// Returns the sort key of a fact that calls for a notice.
 pub(super) fn notice_sk(key: &NoticeKey) -> String {
     match key {
         NoticeKey::Completed => "COMPLETED".to_owned(),

@@ -6,7 +6,7 @@
 
 mod merge;
 mod page;
-mod people;
+mod rows;
 
 use aws_sdk_dynamodb::types::Select;
 
@@ -20,13 +20,13 @@ use crate::domain::{
 
 use super::{
     Store, StoreError,
-    items::{self, Fields, Item, Stored, text},
+    items::{self, Fields, Item, Stored},
     keys::{self, Gsi2Key, ItemKey, Shard, SortKeys},
     unreadable::Unreadable,
 };
 use merge::{Index, Merge, Source};
 pub use page::{Direction, Page, Position, Wanted};
-pub use people::ParticipantIds;
+pub use rows::{Rows, Users};
 
 /// A participant who acquired a stamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,41 +35,6 @@ pub struct Holder {
     pub line_user_id: LineUserId,
     /// Since when.
     pub acquired_at: Timestamp,
-}
-
-/// All participants of an event, one after the other, in constant memory.
-pub struct Users {
-    store: Store,
-    event_id: EventId,
-    merge: Merge,
-    unreadable: usize,
-}
-
-/// How many rows of a long list are fetched at a time.
-const AT_A_TIME: usize = 1000;
-
-impl Users {
-    /// Returns the next one; `None` after the last. After [`StoreError::Unavailable`] it may be asked for again.
-    ///
-    /// A registration that can't be read is reported, counted, and passed over.
-    pub async fn next(&mut self) -> Result<Option<User>, StoreError> {
-        while let Some(row) = self.merge.next(AT_A_TIME).await? {
-            match user_of(&self.event_id, row.item) {
-                Ok(user) => return Ok(Some(user)),
-                Err(error) => {
-                    self.store.report(&error);
-                    self.unreadable += 1;
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns how many were passed over so far.
-    #[must_use]
-    pub fn unreadable(&self) -> usize {
-        self.unreadable
-    }
 }
 
 impl Store {
@@ -81,13 +46,6 @@ impl Store {
         let partitions = users_partitions(event);
         let merge = self.merge(Index::Gsi1, partitions, SortKeys::within(span), wanted.direction);
         self.page(merge, wanted, |item| user_of(&event.event_id, item)).await
-    }
-
-    /// Returns the same as one long list, for an export: it holds some thousand rows at a time, however many there are.
-    #[must_use]
-    pub fn all_users(&self, event: &Event, span: Span, direction: Direction) -> Users {
-        let merge = self.merge(Index::Gsi1, users_partitions(event), SortKeys::within(span), direction);
-        Users { store: self.clone(), event_id: event.event_id.clone(), merge, unreadable: 0 }
     }
 
     /// Access pattern 9: who holds a stamp, by time.
@@ -107,7 +65,7 @@ impl Store {
     #[tracing::instrument(name = "store.events", level = "debug", skip_all)]
     pub async fn events(&self, wanted: &Wanted) -> Result<Page<Event>, StoreError> {
         let range = SortKeys::within(Span::default());
-        let merge = self.merge(Index::Gsi1, vec![keys::events_partition()], range, wanted.direction);
+        let merge = self.merge(Index::Gsi1, vec![keys::EVENTS.to_owned()], range, wanted.direction);
         self.page(merge, wanted, items::decode_as).await
     }
 
@@ -130,9 +88,7 @@ impl Store {
     /// holds (1 MB, some thousand) and no more.
     #[tracing::instrument(name = "store.count_parked", level = "debug", skip_all)]
     pub async fn count_parked(&self, event_id: &EventId, state: ParkedState) -> Result<u32, StoreError> {
-        let query = self.client.query().table_name(&self.tables.main).index_name("GSI1").select(Select::Count);
-        let query = query.key_condition_expression("GSI1PK = :pk");
-        let query = query.expression_attribute_values(":pk", text(keys::parked_partition(event_id, state)));
+        let query = self.listed(keys::parked_partition(event_id, state)).select(Select::Count);
         Ok(u32::try_from(query.send().await?.count).unwrap_or_default())
     }
 
@@ -182,7 +138,6 @@ fn holders_partitions(event: &Event, stamp_id: &StampId) -> Vec<String> {
     shards.map(|shard| keys::holders_partition(&event.event_id, stamp_id, shard)).collect()
 }
 
-/// Reads a registration for an event.
 fn user_of(event_id: &EventId, item: Item) -> Result<User, Unreadable> {
     items::listed_in(item, |user: &User| user.event_id == *event_id)
 }

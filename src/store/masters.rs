@@ -82,10 +82,7 @@ impl Store {
     /// event is reported and counted in [`StampMasters::foreign`].
     #[tracing::instrument(name = "store.masters", level = "debug", skip_all)]
     pub async fn masters(&self, event_id: &EventId) -> Result<StampMasters, StoreError> {
-        let query = self.client.query().table_name(&self.tables.main).index_name("GSI1");
-        let query = query
-            .key_condition_expression("GSI1PK = :pk")
-            .expression_attribute_values(":pk", text(keys::masters_partition(event_id)));
+        let query = self.listed(keys::masters_partition(event_id));
         let (mut readable, mut unreadable, mut foreign) = (Vec::new(), BTreeSet::new(), 0);
         for item in paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await? {
             match items::listed_in::<StampMaster>(item, |master| master.event_id == *event_id) {
@@ -128,19 +125,13 @@ impl Store {
     /// follows the table a moment later, so a registration of this very moment may be missed.
     #[tracing::instrument(name = "store.has_participants", level = "debug", skip_all)]
     pub async fn has_participants(&self, event: &Event) -> Result<bool, StoreError> {
-        let found = Shard::possible().map(|shard| self.is_anybody_in(&event.event_id, shard));
+        let found = Shard::possible().map(|shard| self.has_participants_in(&event.event_id, shard));
         Ok(try_join_all(found).await?.contains(&true))
     }
 
-    async fn is_anybody_in(&self, event_id: &EventId, shard: Shard) -> Result<bool, StoreError> {
-        let query = self.client.query().table_name(&self.tables.main).index_name("GSI1");
-        let found = query
-            .key_condition_expression("GSI1PK = :pk")
-            .expression_attribute_values(":pk", text(keys::users_partition(event_id, shard)))
-            .limit(1)
-            .send()
-            .await?;
-        Ok(found.count > 0)
+    async fn has_participants_in(&self, event_id: &EventId, shard: Shard) -> Result<bool, StoreError> {
+        let query = self.listed(keys::users_partition(event_id, shard)).limit(1);
+        Ok(query.send().await?.count > 0)
     }
 
     async fn replace<T: Setting + PartialEq>(&self, known: Item, expected: Expected) -> Result<Replaced, StoreError> {

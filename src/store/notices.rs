@@ -22,7 +22,7 @@ use super::{
 pub enum Marked {
     /// It was so already (or moved on meanwhile): nothing was changed, and that is success.
     Already,
-    /// The item is gone (the person was erased).
+    /// The item is gone (the participant was erased).
     NoItem,
     /// It is written.
     Done,
@@ -66,7 +66,7 @@ impl Store {
     }
 
     /// Records that an attempt ended without a clear answer (`noticeTriedAt`), before the next one. The first one
-    /// stays; a later one is `Before`.
+    /// stays; a later one is [`Marked::Already`].
     #[tracing::instrument(name = "store.note_attempt", level = "debug", skip_all)]
     pub async fn note_attempt(&self, notice: &NoticeId, at: Timestamp) -> Result<Marked, StoreError> {
         let change = Change::unsent(notice).only_without("noticeTriedAt");

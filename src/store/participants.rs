@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// Records a completed card, once. Every worker works out the same fact and it names no request, so a lost
-    /// answer of our own reads as `Before`: nothing depends on who wrote it.
+    /// answer of our own reads as [`Recorded::Already`]: nothing depends on who wrote it.
     #[tracing::instrument(name = "store.complete", level = "debug", skip_all)]
     pub async fn complete(&self, completed: &Completed) -> Result<Recorded<Completed>, StoreError> {
         let stored = self.put_once(items::completed(completed)).await?;

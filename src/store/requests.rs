@@ -93,6 +93,12 @@ impl Store {
         Ok(delete.send().await.map(drop)?)
     }
 
+    /// Asks `GSI1` for a partition.
+    pub(super) fn listed(&self, pk: String) -> QueryFluentBuilder {
+        let query = self.client.query().table_name(&self.tables.main).index_name("GSI1");
+        query.key_condition_expression("GSI1PK = :pk").expression_attribute_values(":pk", text(pk))
+    }
+
     /// Asks a table for a partition, consistent.
     pub(super) fn partition(&self, table: &str, pk: impl Into<String>) -> QueryFluentBuilder {
         let query = self.client.query().table_name(table).consistent_read(true);

@@ -18,7 +18,7 @@ use aws_sdk_dynamodb::{
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 pub use create::create;
-pub use difference::{Difference, Remedy};
+pub use difference::{Difference, Other, Remedy};
 
 use difference::Found;
 
@@ -30,7 +30,7 @@ use definition::Definition;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableNames {
-    /// The table of facts and settings; its stream rings the delivery's bell.
+    /// The table of facts and settings; its stream brings them to the consumers.
     #[serde(rename = "table", deserialize_with = "name")]
     pub main: String,
     /// Who reads which shard of that stream, and how far. In the main table this would feed the stream it follows.

@@ -59,7 +59,6 @@ impl Unreadable {
 /// How many items a process remembers as reported; the oldest of more may be logged again.
 const MOST_REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
-/// Counts how often an item that can't be read was met.
 fn counter() -> metrics::Counter {
     metrics::counter!("stamp_rally_items_unreadable_total")
 }

@@ -10,7 +10,7 @@ use aws_sdk_dynamodbstreams::{
 use stamp_rally::{
     dev::engine::Engine,
     store::{
-        client::{Clients, Pace},
+        client::{Clients, Timeouts},
         stream::StreamReader,
     },
 };
@@ -27,7 +27,7 @@ struct Stream {
 impl Stream {
     /// A stream that is dealt into four.
     async fn open() -> Self {
-        let dynamo = Dynamo::with_tables(&Pace { attempts: 1, ..Pace::request() }).await;
+        let dynamo = Dynamo::with_tables(&Timeouts { attempts: 1, ..Timeouts::request() }).await;
         let arn = dynamo.store().stream_arn().await.unwrap().unwrap();
         let Dynamo { wire: proxy, clients, engine } = dynamo;
         proxy.deal(4);

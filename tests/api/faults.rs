@@ -9,7 +9,7 @@ use stamp_rally::{
     dev::engine::Engine,
     store::{
         StoreError,
-        client::{Clients, Pace},
+        client::{Clients, Timeouts},
     },
 };
 
@@ -43,7 +43,7 @@ impl Line {
     async fn holds_the_stamp(&self) -> bool {
         // Past the proxy.
         let key = |text: &str| AttributeValue::S(text.to_owned());
-        let table = Clients::at(&self.engine.endpoint_url(), &Pace::request()).table;
+        let table = Clients::at(&self.engine.endpoint_url(), &Timeouts::request()).table;
         let get = table.get_item().table_name("line-event").key("PK", key("HANAKO")).key("SK", key("STAMP#001"));
         get.send().await.unwrap().item.is_some()
     }
@@ -131,7 +131,7 @@ async fn the_same_seed_throttles_the_same_calls() {
     let mut runs = Vec::new();
     for seed in [7, 7, 8] {
         let line = Line::open("seeded").await;
-        let once = Clients::at(&line.proxy.endpoint_url(), &Pace { attempts: 1, ..hurried("seeded") });
+        let once = Clients::at(&line.proxy.endpoint_url(), &Timeouts { attempts: 1, ..hurried("seeded") });
         line.proxy.inject("ListTables", Fault::Throttled, Often::Percent { percent: 30, seed });
         let mut run = Vec::new();
         for _ in 0..60 {

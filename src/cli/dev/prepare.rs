@@ -9,7 +9,7 @@ use crate::dev::engine::Engine;
 use crate::domain::{causes::Causes, mode::Mode, time::MachineClock};
 use crate::store::{
     Store, StoreError,
-    client::{Clients, Pace},
+    client::{Clients, Timeouts},
     table,
 };
 
@@ -51,13 +51,13 @@ pub(super) async fn prepare(
 }
 
 /// Longer than the engine's first look at a large file takes: one that is given up only begins anew.
-fn unhurried() -> Pace {
-    Pace {
+fn unhurried() -> Timeouts {
+    Timeouts {
         item_attempt: Duration::from_secs(30),
         operation: Duration::from_mins(1),
         attempts: 2,
         budget: Cow::Borrowed("stamp-rally-start"),
-        ..Pace::request()
+        ..Timeouts::request()
     }
 }
 
@@ -132,8 +132,8 @@ mod tests {
     use crate::dev::engine::Storage;
 
     /// Gives up early, so that a story sees it.
-    fn hasty() -> Pace {
-        Pace { item_attempt: Duration::from_millis(200), attempts: 1, budget: Cow::Borrowed("late"), ..unhurried() }
+    fn hasty() -> Timeouts {
+        Timeouts { item_attempt: Duration::from_millis(200), attempts: 1, budget: Cow::Borrowed("late"), ..unhurried() }
     }
 
     struct Story {

@@ -79,3 +79,17 @@ fn docs_api_names_every_problem_code_and_no_other() {
     let named: BTreeSet<&str> = codes.filter(|code| is_code(code) || others.contains(code)).collect();
     assert_eq!(named, known);
 }
+
+#[test]
+fn files_named_in_the_architecture_and_contributing_pages_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for name in ["docs/architecture.md", "CONTRIBUTING.md", "README.md"] {
+        let page = fs::read_to_string(root.join(name)).unwrap();
+        let is_file = |word: &&str| word.starts_with("src/") || word.starts_with("tests/");
+        // The rest of a line of code, or a placeholder, is no file's name.
+        let is_path = |word: &&str| !word.contains([' ', '{', '*', ':']);
+        for named in quoted(&page).filter(is_file).filter(is_path) {
+            assert!(root.join(named).exists(), "{name} names {named}, which isn't there");
+        }
+    }
+}

@@ -50,7 +50,7 @@ fn a_worker_alone_takes_everything_that_is_free() {
 }
 
 #[test]
-fn a_lease_that_was_not_renewed_moves_within_its_time_and_not_before_the_holder_stops() {
+fn a_lease_that_was_not_renewed_moves_within_its_time_and_not_before_the_owner_stops() {
     let (mut leases, board) = (ann(), board(vec![item("s1", Some("bob"), 7)], &[]));
     let times = Times::of(LEASE);
     leases.observe(&board, times.round);
@@ -91,7 +91,7 @@ fn a_newcomer_gets_its_fair_share_because_the_other_hands_it_over() {
 }
 
 #[test]
-fn the_holder_of_the_first_shard_leads_and_while_none_is_held_every_worker_does() {
+fn the_owner_of_the_first_shard_leads_and_while_none_is_owned_every_worker_does() {
     let (mut leases, free) = (ann(), board(vec![item("s1", None, 0), item("s2", None, 0)], &["bob"]));
     leases.observe(&free, Duration::ZERO);
     assert_eq!(leases.plan(&free, &held(&[]), 99, Duration::ZERO).lead, Lead::Vacant);
@@ -103,7 +103,7 @@ fn the_holder_of_the_first_shard_leads_and_while_none_is_held_every_worker_does(
 }
 
 #[test]
-fn a_shard_that_its_candidate_does_not_take_is_anybodys() {
+fn a_shard_that_its_candidate_does_not_take_is_any_workers() {
     let (mut leases, now) = (ann(), Times::of(LEASE).silence * 2);
     let mut board = board(vec![item("s1", Some("ann"), 1), item("s2", None, 1)], &["bob"]);
     leases.observe(&board, Duration::ZERO);

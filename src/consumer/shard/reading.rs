@@ -27,10 +27,9 @@ const LONGEST: Duration = Duration::from_secs(10);
 const EMPTY_PAGES: u32 = 40;
 
 /// A record made so long after we took the shard can't have been handed out by the owner before (clocks differ, and the
-/// stream tells seconds).
+/// stream says seconds).
 const AFTERWARDS_MS: i64 = 60_000;
 
-/// A page that was read.
 pub(super) struct Page {
     /// Where to go on, if there is a good iterator.
     pub iterator: Option<Iterator>,
@@ -45,7 +44,6 @@ pub(super) fn lost(shard: &ShardId) -> metrics::Counter {
     metrics::counter!("stamp_rally_stream_lost_total", "shard" => shard.to_string())
 }
 
-/// Where a shard is read, and when next.
 pub(super) struct Reading {
     pub iterator: Option<Iterator>,
     pub from_the_horizon: bool,

@@ -1,6 +1,6 @@
 //! Writing how far a shard was read: one write renews the lease, moves the checkpoint and covers what comes next.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures_util::future::BoxFuture;
@@ -25,8 +25,8 @@ const ROOM: usize = 99;
 impl Shard {
     /// Returns whether there is something that should be written soon.
     fn has_news(&self) -> bool {
-        let ends = self.ended && self.window.is_empty() && !self.reached.finished;
-        ends || self.lanes.is_waiting() || !self.written.reached_all(&self.window)
+        let ends = self.ended && self.jobs.window.is_empty() && !self.reached.finished;
+        ends || self.jobs.lanes.is_waiting() || !self.written.reached_all(&self.jobs.window)
     }
 
     /// Returns when progress is to be written.
@@ -40,18 +40,19 @@ impl Shard {
     }
 
     /// Writes progress as it is now.
-    pub(super) fn write(&mut self, context: &Context, hold: AfterWrite) -> BoxFuture<'static, Writing> {
-        let checkpoint = self.window.checkpoint().cloned().map(|checkpoint| self.limited(checkpoint));
-        let finished = self.ended && self.window.is_empty() && checkpoint.as_ref() == self.window.checkpoint();
-        let wanted = if finished { AfterWrite::Release } else { hold };
+    pub(super) fn write(&mut self, context: &Context, after: AfterWrite) -> BoxFuture<'static, Writing> {
+        let checkpoint = self.jobs.window.checkpoint().cloned().map(|checkpoint| self.limited(checkpoint));
+        let finished =
+            self.ended && self.jobs.window.is_empty() && checkpoint.as_ref() == self.jobs.window.checkpoint();
+        let wanted = if finished { AfterWrite::Release } else { after };
         let span = match wanted {
-            AfterWrite::Keep => Some(self.coverage.next(self.window.unfinished(), context.clock.now())),
+            AfterWrite::Keep => Some(self.coverage.next(self.jobs.window.unfinished(), context.clock.now())),
             AfterWrite::Release => None,
         };
         let reached = ShardState {
             checkpoint: checkpoint.or_else(|| self.written.checkpoint.clone()),
             finished,
-            handed_out: span.or_else(|| self.coverage.at_rest(self.lanes.maybe_sent())),
+            handed_out: span.or_else(|| self.coverage.at_rest(self.jobs.lanes.maybe_sent())),
             maybe_sent: self.reached.maybe_sent.clone(),
         };
         self.written.at = Some(Instant::now());
@@ -61,11 +62,11 @@ impl Shard {
             let began = context.clock.uptime();
             let result = async {
                 let added = added(&effects, reached.checkpoint.as_ref()).await?;
-                let save = Save { lease: &lease, reached: &reached, hold: wanted, now: context.clock.now() };
+                let save = Save { lease: &lease, reached: &reached, after: wanted, now: context.clock.now() };
                 context.consumers.save(&save, &added).await
             };
             let result = result.await;
-            Writing { reached, span, hold, began, result }
+            Writing { reached, span, after, began, result }
         })
     }
 
@@ -77,7 +78,7 @@ impl Shard {
 
     /// Draws the conclusions of a write; the end, if it is one.
     pub(super) fn wrote(&mut self, context: &Context, writing: Writing) -> Option<End> {
-        let Writing { reached, span, hold, began, result } = writing;
+        let Writing { reached, span, after, began, result } = writing;
         let failed_before = std::mem::replace(&mut self.written.failed, result.is_err());
         match result {
             Ok(Saved::Done) => {
@@ -90,8 +91,8 @@ impl Shard {
                 if let Some(span) = span {
                     self.coverage.stored(span);
                 }
-                self.lanes.covered();
-                match (self.reached.finished, hold) {
+                self.jobs.lanes.covered();
+                match (self.reached.finished, after) {
                     (true, _) => Some(End::Finished),
                     (false, AfterWrite::Release) => Some(End::Released),
                     (false, AfterWrite::Keep) => None,
@@ -105,7 +106,7 @@ impl Shard {
                 tracing::warn!(shard.id = %self.id(), error = %Causes(&error), "the shard's progress could not be written");
                 // A worker that stops tries once more, and doesn't wait for a store that can't answer: the lease ends by
                 // itself.
-                let gives_up = hold == AfterWrite::Release && failed_before;
+                let gives_up = after == AfterWrite::Release && failed_before;
                 let over = gives_up || !self.status.is_valid(context.clock.uptime());
                 over.then_some(End::Lost)
             }
@@ -114,14 +115,14 @@ impl Shard {
 
     fn report_lag(&self, context: &Context) {
         let now = context.clock.now();
-        let unfinished = self.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
+        let unfinished = self.jobs.window.oldest().map_or(Duration::ZERO, |at| now.since(at));
         // What can't be read may be as old as the last page is.
         let lag = unfinished.max(self.reading.failing_for(now));
         let shard = self.id().to_string();
         metrics::gauge!("stamp_rally_shard_lag_seconds", "shard" => shard.clone()).set(lag.as_secs_f64());
         metrics::gauge!("stamp_rally_shard_unfinished", "shard" => shard.clone())
-            .set(u32::try_from(self.window.len()).unwrap_or(u32::MAX));
-        if !self.written.reached_all(&self.window) {
+            .set(u32::try_from(self.jobs.window.len()).unwrap_or(u32::MAX));
+        if !self.written.reached_all(&self.jobs.window) {
             metrics::gauge!("stamp_rally_shard_progress_timestamp_seconds", "shard" => shard).set(now.as_seconds());
         }
     }
@@ -129,7 +130,7 @@ impl Shard {
 
 /// Returns what the effects add to the write of a checkpoint.
 async fn added(
-    effects: &[std::sync::Arc<dyn CheckpointWrites>],
+    effects: &[Arc<dyn CheckpointWrites>],
     checkpoint: Option<&SequenceNumber>,
 ) -> Result<Vec<TransactWriteItem>, StoreError> {
     let mut added = Vec::new();

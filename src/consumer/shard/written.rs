@@ -20,13 +20,12 @@ pub(super) struct Writing {
     pub reached: ShardState,
     /// What may be handed out when it is stored; nothing if the shard was given back.
     pub span: Option<FactSpan>,
-    pub hold: AfterWrite,
+    pub after: AfterWrite,
     /// The uptime before it was sent: from then on the lease is ours for some time.
     pub began: Duration,
     pub result: Result<Saved, StoreError>,
 }
 
-/// What was written, and when.
 pub(super) struct Written {
     pub at: Option<Instant>,
     pub failed: bool,
@@ -38,11 +37,6 @@ impl Written {
     /// Begins with what was written by the owner before.
     pub fn begin(checkpoint: Option<SequenceNumber>) -> Self {
         Self { at: None, failed: false, checkpoint, began: Instant::now() }
-    }
-
-    /// Forgets the checkpoint: what was written is none of the shard's records.
-    pub fn forget_checkpoint(&mut self) {
-        self.checkpoint = None;
     }
 
     /// Returns whether the whole window's progress is written.
@@ -63,7 +57,6 @@ impl Written {
     }
 }
 
-/// For what a write is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     /// There is news, and whether it is written is asked.

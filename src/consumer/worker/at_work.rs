@@ -14,7 +14,7 @@ use crate::store::{
 
 use super::{
     discover::Discoverer,
-    leader::lead,
+    leader::Leading,
     readers::{Ended, Readers, readers},
 };
 use crate::consumer::{
@@ -27,10 +27,9 @@ use crate::consumer::{
     stream_state::StreamState,
 };
 
-/// A look at the board that failed is repeated after this, if somebody waits for it.
+/// A look at the board that failed is repeated after this, if a caller waits for it.
 const NO_ANSWER: Duration = Duration::from_millis(500);
 
-/// A worker that knows its stream.
 pub(super) struct AtWork {
     pub context: Context,
     pub store: Store,
@@ -50,6 +49,8 @@ pub(super) struct AtWork {
     lease: Duration,
     next_round: Instant,
     retry_at: Instant,
+    /// When it looks again which stream the table has.
+    next_look: Instant,
 }
 
 impl AtWork {
@@ -69,6 +70,7 @@ impl AtWork {
             lease: parts.settings.lease,
             next_round: Instant::now(),
             retry_at: Instant::now(),
+            next_look: Instant::now() + parts.settings.lease,
             context,
             heartbeat,
             catch_up,
@@ -102,10 +104,9 @@ impl AtWork {
         shutdown: &CancellationToken,
     ) -> FuturesUnordered<impl Future<Output = ()> + use<>> {
         let all = self.context.effects.iter().flat_map(|effect| effect.leader_work());
-        let round = self.context.times.round;
         let begin = |work: Arc<dyn LeaderWork>| {
             let part = (!work.only_looks()).then(|| self.catch_up.leading.part());
-            lead(work, leading.clone(), part, round, shutdown.clone())
+            Leading { work, lead: leading.clone(), part, round: self.context.times.round }.run(shutdown.clone())
         };
         all.map(begin).collect()
     }
@@ -118,12 +119,11 @@ impl AtWork {
         lead: &watch::Sender<Lead>,
         shutdown: &CancellationToken,
     ) {
-        let mut next_look = Instant::now() + self.lease;
         while !shutdown.is_cancelled() {
             let leads = lead.borrow().leads();
             part.reached(self.settled.min(if leads { self.discoverer.listed() } else { self.settled }));
-            let asked = part.is_asked_after(self.settled);
-            let round_at = if asked { self.next_round.min(self.retry_at) } else { self.next_round };
+            let is_asked = part.is_asked_after(self.settled);
+            let round_at = if is_asked { self.next_round.min(self.retry_at) } else { self.next_round };
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => {}
@@ -134,18 +134,20 @@ impl AtWork {
                         break;
                     }
                 }
-                () = tokio::time::sleep_until(self.discoverer.next_at()), if leads => {
-                    if self.discoverer.step(&self.board).await {
-                        self.look_again();
-                    }
-                }
-                () = tokio::time::sleep_until(next_look) => {
+                () = tokio::time::sleep_until(self.discoverer.next_at()), if leads => self.discover().await,
+                () = tokio::time::sleep_until(self.next_look) => {
                     self.look_at_the_stream().await;
-                    next_look = Instant::now() + self.lease;
+                    self.next_look = Instant::now() + self.lease;
                 }
             }
         }
         readers.end().await;
+    }
+
+    async fn discover(&mut self) {
+        if self.discoverer.step(&self.board).await {
+            self.look_again();
+        }
     }
 
     /// One round; [`StreamState::Replaced`] if nothing is left to read of a stream that the table has no more.

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use crate::domain::{causes::Causes, time::Clock};
 use crate::store::{
     StoreError,
+    paging::Pages,
     progress::{Board, Consumers, ShardProgress},
     stream::{ListedShard, ShardId, StreamError, StreamReader},
 };
@@ -23,7 +24,7 @@ const EVERY: Duration = Duration::from_secs(30);
 const SOON: Duration = Duration::from_secs(1);
 
 /// An item that is finished, not listed, and untouched for so long is of a shard that the stream has forgotten (it
-/// keeps records for 24 hours). One that says what is doubtful is kept for `reconcile`.
+/// keeps records for 24 hours). One that says what may have been sent is kept for `reconcile`.
 const FORGOTTEN: Duration = Duration::from_hours(48);
 
 /// Finds shards and registers them.
@@ -117,18 +118,15 @@ impl Discoverer {
 
     /// Returns what the stream's list says of a shard.
     pub async fn find(&self, shard: &ShardId) -> Result<Listed, StreamError> {
-        let (mut after, mut is_parent) = (None, false);
-        loop {
-            let page = self.reader.shards(after.as_ref()).await?;
+        let (mut pages, mut is_parent) = (Pages::default(), false);
+        let page = async |after: Option<ShardId>| self.reader.shards(after.as_ref()).await;
+        while let Some(page) = pages.next(page).await? {
             is_parent |= page.shards.iter().any(|listed| listed.parent.as_ref() == Some(shard));
             if let Some(found) = page.shards.into_iter().find(|listed| listed.id == *shard) {
                 return Ok(Listed::WithParent(found.parent));
             }
-            after = page.next;
-            if after.is_none() {
-                return Ok(if is_parent { Listed::AsParentAlone } else { Listed::Not });
-            }
         }
+        Ok(if is_parent { Listed::AsParentAlone } else { Listed::Not })
     }
 
     /// A page that fails is asked for again; one whose shards can't all be registered begins the pass anew.

@@ -7,35 +7,42 @@ use tokio_util::sync::CancellationToken;
 
 use crate::consumer::{catch_up::Part, effect::LeaderWork, lease::Lead};
 
-/// Does the work in intervals, and as soon as there is a reason for it, while this worker leads.
-pub(super) async fn lead(
-    work: Arc<dyn LeaderWork>,
-    mut leading: watch::Receiver<Lead>,
-    mut part: Option<Part>,
-    round: Duration,
-    shutdown: CancellationToken,
-) {
-    let mut last = None;
-    loop {
-        let lead = *leading.borrow_and_update();
-        if !lead.leads() {
-            work.resign();
-            reached(part.as_ref(), Instant::now());
-            last = None;
-        }
-        let due = last.map_or_else(|| Instant::now() + work.delay(lead, round), |at: Instant| at + work.interval());
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            changed = leading.changed() => if changed.is_err() { return } else { continue },
-            () = asked(&mut part) => {}
-            () = work.wake() => {}
-            () = tokio::time::sleep_until(due), if lead.leads() => {}
-        }
-        if leading.borrow().leads() {
-            let began = Instant::now();
-            work.run(&shutdown).await;
-            last = Some(Instant::now());
-            reached(part.as_ref(), began);
+/// What one worker does for all, and when.
+pub(super) struct Leading {
+    pub work: Arc<dyn LeaderWork>,
+    pub lead: watch::Receiver<Lead>,
+    /// Its part in catching up; `None` if it only looks.
+    pub part: Option<Part>,
+    /// How often workers look at each other.
+    pub round: Duration,
+}
+
+impl Leading {
+    /// Does the work in intervals, and as soon as there is a reason for it, while this worker leads.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let Self { work, lead: mut leading, mut part, round } = self;
+        let mut last = None;
+        loop {
+            let lead = *leading.borrow_and_update();
+            if !lead.leads() {
+                work.resign();
+                reached(part.as_ref(), Instant::now());
+                last = None;
+            }
+            let due = last.map_or_else(|| Instant::now() + work.delay(lead, round), |at: Instant| at + work.interval());
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                changed = leading.changed() => if changed.is_err() { return } else { continue },
+                () = asked(&mut part) => {}
+                () = work.wake() => {}
+                () = tokio::time::sleep_until(due), if lead.leads() => {}
+            }
+            if leading.borrow().leads() {
+                let began = Instant::now();
+                work.run(&shutdown).await;
+                last = Some(Instant::now());
+                reached(part.as_ref(), began);
+            }
         }
     }
 }

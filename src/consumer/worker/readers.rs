@@ -16,11 +16,8 @@ use crate::consumer::{
 };
 use crate::store::stream::ShardId;
 
-/// The end of a shard.
 pub(super) struct Ended {
-    /// Which.
     pub shard: ShardId,
-    /// How it ended.
     pub end: End,
     /// Its part in catching up, which is over when this is dropped. None: it broke off.
     pub _part: Option<Part>,
@@ -40,7 +37,6 @@ pub(super) struct Reading {
     ended: mpsc::UnboundedSender<Ended>,
 }
 
-/// Creates the two ends of reading shards.
 pub(super) fn readers() -> (Readers, Reading) {
     let ((starts, started), (ended, ends)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
     (Readers { stops: HashMap::new(), starts, ends }, Reading { started, ended })

@@ -15,7 +15,7 @@ use crate::store::{
 use super::{at_work::AtWork, discover::Listed, readers::Readers};
 use crate::consumer::{
     lease::{Lead, Plan},
-    shard::Shard,
+    shard::{Shard, Taken},
     stream_state::StreamState,
 };
 
@@ -48,20 +48,20 @@ impl AtWork {
         Ok(plan.lead)
     }
 
-    async fn look(&mut self, held: &BTreeSet<ShardId>) -> Result<Plan, StoreError> {
+    async fn look(&mut self, mine: &BTreeSet<ShardId>) -> Result<Plan, StoreError> {
         self.board = self.context.consumers.board().await?;
         let now = self.context.clock.uptime();
         self.leases.observe(&self.board, now);
-        Ok(self.leases.plan(&self.board, held, self.most_workers, now))
+        Ok(self.leases.plan(&self.board, mine, self.most_workers, now))
     }
 
     async fn take(&self, item: &ShardProgress) -> Result<Option<Shard>, StoreError> {
         let (asked, now) = (self.context.clock.uptime(), self.context.clock.now());
         let taken = self.context.consumers.take(item, &self.me, now).await?;
         Ok(taken.map(|found| {
-            let (shard, parent) = (found.shard.clone(), found.parent.clone());
-            let lease = Lease { shard, parent, owner: self.me.clone(), fencing_token: found.fencing_token };
-            Shard::begin(lease, found, asked, &self.context, self.catch_up.reading.part())
+            let ShardProgress { shard, parent, fencing_token, reached, .. } = found;
+            let lease = Lease { shard, parent, owner: self.me.clone(), fencing_token };
+            Shard::begin(Taken { lease, reached, asked }, &self.context, self.catch_up.reading.part())
         }))
     }
 

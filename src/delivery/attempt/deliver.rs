@@ -22,9 +22,9 @@ use super::{AcceptedPush, Attempt, Instead, Next, decision::About};
 use crate::delivery::{
     Delivery, Outcome,
     channel::Channel,
-    handler::Parts,
     health::{Admission, PauseReason},
     message::Content,
+    parts::Parts,
     pending::{Path, PendingNotice},
     retry::stopped_during,
 };

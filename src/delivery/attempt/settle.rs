@@ -14,8 +14,8 @@ use super::{AcceptedPush, Attempt, Instead, Next};
 use crate::delivery::{
     Outcome,
     channel::{Channel, retries},
-    handler::Parts,
     health::PauseReason,
+    parts::Parts,
     pending::{Path, PendingNotice},
 };
 
@@ -36,7 +36,7 @@ impl Parts {
         Ok(Next::Done(Outcome::Sent))
     }
 
-    /// Takes the notice off its path. What another reader has done meanwhile (`Before`) stays.
+    /// Takes the notice off its path. What another reader has done meanwhile stays.
     pub(super) async fn park(&self, attempt: &Attempt<'_>, parked: &Parked) -> Result<Next, StoreError> {
         let PendingNotice { notice, path, .. } = attempt.pending;
         Ok(Next::Done(match self.store.park(notice, path.state(), parked).await? {

@@ -38,7 +38,6 @@ const READS: usize = 16;
 /// its lease is good again.
 const LEASE_CHECK: Duration = Duration::from_millis(200);
 
-/// The work on one event.
 pub(super) struct Work<'a> {
     run: &'a Reconciling<'a>,
     event: &'a Event,
@@ -49,7 +48,6 @@ pub(super) struct Work<'a> {
     finished: bool,
 }
 
-/// A participant of whom something was found.
 struct Participant {
     user: LineUserId,
     found: Found,

@@ -3,8 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::consumer::CONSUMER;
-use crate::domain::{event::Event, ids::EventId, mode::Mode};
-use crate::store::{StoreError, progress::EventFacts, waiting::AT_A_TIME};
+use crate::domain::{
+    event::Event,
+    ids::{EventId, LineUserId},
+    mode::Mode,
+};
+use crate::store::{StoreError, listing::Rows, progress::EventFacts, waiting::AT_A_TIME};
 
 use super::{
     batch::Work,
@@ -58,21 +62,13 @@ impl Reconciling<'_> {
     async fn event(&self, event: &Event, work: &mut Work<'_>) -> Result<(), ReconcileError> {
         let store = &self.delivery.parts.store;
         let mut registered = store.registered(event, self.now);
-        loop {
-            let some = registered.some(BATCH).await?;
-            if some.is_empty() || self.stop.is_cancelled() {
-                break;
-            }
+        while let Some(some) = self.next_of(&mut registered, BATCH).await? {
             work.batch(some).await?;
         }
         work.passed_over(registered.unreadable());
         for stamp_id in store.masters(&event.event_id).await?.ids() {
             let mut holders = store.holding(event, stamp_id, self.now);
-            loop {
-                let some = holders.some(AT_A_TIME).await?;
-                if some.is_empty() || self.stop.is_cancelled() {
-                    break;
-                }
+            while let Some(some) = self.next_of(&mut holders, AT_A_TIME).await? {
                 let waiting = store.waiting(&event.event_id, stamp_id, &some).await?;
                 work.batch(waiting).await?;
             }
@@ -85,5 +81,11 @@ impl Reconciling<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the next participants of a list; `None` after the last, or when the run is stopped.
+    async fn next_of(&self, list: &mut Rows<LineUserId>, most: usize) -> Result<Option<Vec<LineUserId>>, StoreError> {
+        let some = list.some(most).await?;
+        Ok(Some(some).filter(|some| !some.is_empty() && !self.stop.is_cancelled()))
     }
 }

@@ -35,7 +35,7 @@ use crate::line::{
 };
 use crate::store::{
     Store, TableNames,
-    client::{Clients, Pace},
+    client::{Clients, Timeouts},
     rallies::Rallies,
 };
 
@@ -46,8 +46,10 @@ const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
 /// An application whose store is out of reach.
 fn app() -> App {
     let clock = MachineClock::start();
-    let clients =
-        Clients::at("http://127.0.0.1:1", &Pace { attempts: 1, budget: "http-tests".into(), ..Pace::request() });
+    let clients = Clients::at(
+        "http://127.0.0.1:1",
+        &Timeouts { attempts: 1, budget: "http-tests".into(), ..Timeouts::request() },
+    );
     let tables = TableNames { main: "line-event".to_owned(), consumers: "line-event-consumers".to_owned() };
     let store = Store::new(clients.table, tables);
     let platform = Platform::new(&"http://127.0.0.1:1".parse().unwrap(), Duration::from_secs(1)).unwrap();

@@ -47,7 +47,6 @@ impl Attributes {
         LineUserId::stored(&text).map_err(|error| self.unreadable(name, error.rule))
     }
 
-    /// Returns a whole number.
     pub(super) fn number<T: TryFrom<i64, Error: Into<Problem>>>(
         &mut self,
         name: &str,
@@ -61,7 +60,6 @@ impl Attributes {
         T::try_from(number).map(Some).map_err(|error| self.unreadable(name, error.into().0))
     }
 
-    /// True or false.
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Unreadable> {
         match self.0.remove(name) {
             None | Some(AttributeValue::Null(_)) => Ok(None),
@@ -179,7 +177,6 @@ impl Writer {
         writer.some("entityType", entity_type(kind), Self::text)
     }
 
-    /// Begins a map.
     pub(super) fn map() -> Self {
         Self(HashMap::new())
     }

@@ -26,22 +26,18 @@ pub struct PendingCompletion {
 }
 
 impl PendingCompletion {
-    /// Makes a new note of a card.
     pub(in super::super) fn new(event_id: &EventId, line_user_id: &LineUserId, id: String) -> Self {
         Self { event_id: event_id.clone(), line_user_id: line_user_id.clone(), id }
     }
 
-    /// Returns its key.
     pub(in super::super) fn key(&self) -> ProgressKey<'_> {
         ProgressKey::Pending { event_id: &self.event_id, line_user_id: &self.line_user_id }
     }
 
-    /// Returns its item.
     pub(in super::super) fn item(&self, now: Timestamp) -> Item {
         Writer::progress(Progress::Pending, self.key()).text("id", &self.id).text("updatedAt", now).done()
     }
 
-    /// Reads it from its item.
     pub(in super::super) fn read(item: &Item) -> Result<Self, Unreadable> {
         let fields = Fields::of(item);
         let card = keys::card_of(fields.sk());

@@ -83,8 +83,8 @@ mod tests {
             let mut item = whole.clone();
             item.remove(name);
             let error = read_counts(&item).unwrap_err();
-            let told = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            assert!(told.contains(name), "{told}");
+            let message = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            assert!(message.contains(name), "{message}");
             assert_eq!(error.attribute, name);
         }
     }

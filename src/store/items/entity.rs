@@ -96,10 +96,8 @@ pub(in super::super) fn listed_in<T: Entity>(
 
 /// A domain value that is one item.
 pub(in super::super) trait Entity: Sized {
-    /// Its `entityType`.
     const TYPE: &'static str;
 
-    /// Its primary key.
     fn key(&self) -> ItemKey;
 
     /// Takes it out of an item of its type.

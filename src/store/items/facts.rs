@@ -123,7 +123,6 @@ impl Entity for Resend {
     }
 }
 
-/// Returns a resend as its item.
 pub(in super::super) fn resend(resend: &Resend) -> Item {
     Writer::of(&resend.key(), Resend::TYPE)
         .text("eventId", &resend.event_id)
@@ -154,7 +153,6 @@ impl Entity for Completed {
     }
 }
 
-/// Returns a completed card as its item.
 pub(in super::super) fn completed(completed: &Completed) -> Item {
     Writer::of(&completed.key(), Completed::TYPE)
         .text("eventId", &completed.event_id)
@@ -188,7 +186,6 @@ impl Entity for Friendship {
     }
 }
 
-/// Returns a follow or unfollow as its item.
 pub(in super::super) fn friendship(friendship: &Friendship) -> Item {
     Writer::of(&friendship.key(), Friendship::TYPE)
         .text("channel", &friendship.channel)

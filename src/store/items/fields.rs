@@ -15,12 +15,10 @@ impl<'a> Fields<'a> {
         Self(item)
     }
 
-    /// Its sort key; empty if it has none.
     pub fn sk(self) -> &'a str {
         self.key("SK")
     }
 
-    /// Its partition key; empty if it has none.
     pub fn pk(self) -> &'a str {
         self.key("PK")
     }
@@ -50,7 +48,6 @@ impl<'a> Fields<'a> {
         self.some_parsed(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// Returns a whole number.
     pub fn number<T: FromStr>(self, name: &str) -> Result<T, Unreadable> {
         let value = self.some(name).ok_or_else(|| self.missing(name))?;
         whole(value).ok_or_else(|| self.unreadable(name, "is not a whole number"))
@@ -90,7 +87,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Reads a whole number.
 pub(super) fn whole<T: FromStr>(value: &AttributeValue) -> Option<T> {
     value.as_n().ok()?.parse().ok()
 }

@@ -1,6 +1,6 @@
 //! JSON as an attribute and back, exactly: whole numbers stay whole, empty texts and nulls stay what they are.
 //!
-//! One thing the table can't tell apart: DynamoDB keeps numbers without a form, so `1.0` comes back as `1`.
+//! One thing the table can't distinguish: DynamoDB keeps numbers without a form, so `1.0` comes back as `1`.
 
 use serde_dynamo::AttributeValue;
 use serde_json::{Number, Value};
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_json_says_comes_back_as_it_was() {
         let message = json!({
-            "//": "Flex", "empty": "", "nothing": null, "none": [], "nobody": {}, "yes": true,
+            "//": "Flex", "empty": "", "nothing": null, "none": [], "empty map": {}, "yes": true,
             "whole": 3, "minus": -4, "big": u64::MAX, "small": i64::MIN, "part": 0.25, "tiny": 1e-7, "list": [1, "1", [2.5]],
         });
         assert_eq!(read(write(&message)), Ok(message));

@@ -18,7 +18,6 @@ use super::{
     attributes::{Attributes, Writer},
 };
 
-/// Reads the status out of an item.
 pub(super) fn read(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
     match item.flag("flexMessageSent")? {
         None => Ok(NoticeStatus::None),
@@ -59,7 +58,6 @@ pub(in super::super) fn is_waiting(item: &Item) -> bool {
     is_unsent && !item.contains_key("noticeState")
 }
 
-/// Returns `flexMessageError` as an attribute.
 pub(in super::super) fn refusal(refused: &PushRefused) -> aws_sdk_dynamodb::types::AttributeValue {
     aws_sdk_dynamodb::types::AttributeValue::M(refusal_map(refused).done())
 }

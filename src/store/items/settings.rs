@@ -42,24 +42,10 @@ pub(in super::super) fn is_listed<T: Setting>(setting: &T, item: &Item) -> bool 
 }
 
 impl Setting for Event {
+    #[rustfmt::skip] // A name a line would hide the rest.
     const ATTRIBUTES: &'static [&'static str] = &[
-        "PK",
-        "SK",
-        "entityType",
-        "eventId",
-        "name",
-        "startsAt",
-        "endsAt",
-        "timeZone",
-        "channel",
-        "liffId",
-        "indexShards",
-        "formerIndexShards",
-        "completionMessageContent",
-        "createdAt",
-        "updatedAt",
-        "GSI1PK",
-        "GSI1SK",
+        "PK", "SK", "entityType", "eventId", "name", "startsAt", "endsAt", "timeZone", "channel", "liffId",
+        "indexShards", "formerIndexShards", "completionMessageContent", "createdAt", "updatedAt", "GSI1PK", "GSI1SK",
     ];
 
     fn listed(&self) -> Gsi1Key {
@@ -68,19 +54,10 @@ impl Setting for Event {
 }
 
 impl Setting for StampMaster {
+    #[rustfmt::skip] // A name a line would hide the rest.
     const ATTRIBUTES: &'static [&'static str] = &[
-        "PK",
-        "SK",
-        "entityType",
-        "eventId",
-        "stampId",
-        "name",
-        "order",
-        "isActive",
-        "flexMessageContent",
-        "updatedAt",
-        "GSI1PK",
-        "GSI1SK",
+        "PK", "SK", "entityType", "eventId", "stampId", "name", "order", "isActive", "flexMessageContent",
+        "updatedAt", "GSI1PK", "GSI1SK",
     ];
 
     fn listed(&self) -> Gsi1Key {
@@ -148,7 +125,6 @@ pub(in super::super) fn event_remains(item: Item) -> EventRemains {
     EventRemains { readable, former_index_shards, created_at, updated_at, unreadable }
 }
 
-/// Returns an event as its item.
 pub(in super::super) fn event(event: &Event) -> Item {
     let former = Some(&event.former_index_shards).filter(|former| !former.is_empty());
     Writer::of(&event.key(), Event::TYPE)
@@ -208,7 +184,6 @@ pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
     StampMasterRemains { readable, updated_at, unreadable }
 }
 
-/// Returns a stamp master as its item.
 pub(in super::super) fn master(master: &StampMaster) -> Item {
     let version = Some(master.updated_at).filter(|at| *at != Timestamp::EPOCH);
     Writer::of(&master.key(), StampMaster::TYPE)

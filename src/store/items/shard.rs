@@ -58,7 +58,6 @@ pub(in super::super) fn checkpoint(reached: &ShardState) -> (String, Vec<&'stati
     (set, removed, values)
 }
 
-/// Reads the item of a shard.
 pub(in super::super) fn shard(item: &Item) -> Result<ShardProgress, Unreadable> {
     let fields = Fields::of(item);
     Ok(ShardProgress {
@@ -89,13 +88,11 @@ pub(super) fn maybe_sent(fields: Fields<'_>) -> Result<Vec<FactSpan>, Unreadable
     spans.ok_or_else(|| fields.unreadable("doubtful", "is not a list of texts `{time}/{time}`"))
 }
 
-/// Reads a span of times of facts.
 pub(super) fn from_through(value: &AttributeValue) -> Option<FactSpan> {
     let (from, through) = value.as_s().ok()?.split_once('/')?;
     Some(FactSpan { from: from.parse().ok()?, through: through.parse().ok()? })
 }
 
-/// Returns a span of times of facts as it is stored.
 pub(super) fn span_text(span: FactSpan) -> String {
     format!("{}/{}", span.from, span.through)
 }

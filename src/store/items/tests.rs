@@ -38,7 +38,7 @@ fn waiting() -> NoticeStatus {
     NoticeStatus::Pending { maybe_sent_at: None }
 }
 
-/// An item as the table shows it to people.
+/// An item as the table shows it to an operator.
 fn shown(item: Item) -> Value {
     serde_json::to_value(serde_dynamo::Item::from(item)).unwrap()
 }
@@ -185,9 +185,9 @@ fn a_completed_card_is_pinned_and_has_a_mark_only_where_a_message_is_due() {
         "completedAt": {"S": "2026-05-23T14:00:00.000Z"}, "byStampId": {"S": "002"},
     });
     is_pinned(Stored::Fact(Fact::Completed(quiet.clone())), completed(&quiet), json.clone());
-    let told = Completed { notice: waiting(), ..quiet };
+    let loud = Completed { notice: waiting(), ..quiet };
     let json = with(json, json!({"flexMessageSent": {"BOOL": false}}));
-    is_pinned(Stored::Fact(Fact::Completed(told.clone())), completed(&told), json);
+    is_pinned(Stored::Fact(Fact::Completed(loud.clone())), completed(&loud), json);
 }
 
 #[test]

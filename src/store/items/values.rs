@@ -9,12 +9,10 @@ use super::super::keys::{ItemKey, ProgressKey};
 /// An item as the table client takes and gives it.
 pub type Item = HashMap<String, AttributeValue>;
 
-/// Returns a string as an attribute.
 pub(in super::super) fn text(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
 }
 
-/// Returns a number as an attribute.
 pub(in super::super) fn number(number: impl Into<i128>) -> AttributeValue {
     AttributeValue::N(number.into().to_string())
 }

@@ -54,7 +54,7 @@ impl Gsi1Key {
     #[must_use]
     pub fn pk(&self) -> String {
         match self {
-            Self::Event { .. } => events_partition(),
+            Self::Event { .. } => EVENTS.to_owned(),
             Self::Master { event_id, .. } => masters_partition(event_id),
             Self::Parked { notice, state, .. } => parked_partition(&notice.event_id, *state),
             Self::User { event_id, shard, .. } => users_partition(event_id, *shard),
@@ -116,27 +116,20 @@ pub(in super::super) fn is_listed_partition(pk: &str) -> bool {
     }
 }
 
-/// Returns the partition of all events.
-pub(in super::super) fn events_partition() -> String {
-    "EVENTS".to_owned()
-}
+pub(in super::super) const EVENTS: &str = "EVENTS";
 
-/// Returns the partition of an event's stamp masters.
 pub(in super::super) fn masters_partition(event_id: &EventId) -> String {
     format!("EVENT#{event_id}#STAMP_MASTERS")
 }
 
-/// Returns the partition of an event's notices in a special state.
 pub(in super::super) fn parked_partition(event_id: &EventId, state: ParkedState) -> String {
     format!("EVENT#{event_id}#PUSH_{}", in_capitals(state))
 }
 
-/// Returns one partition of an event's participants.
 pub(in super::super) fn users_partition(event_id: &EventId, shard: Shard) -> String {
     format!("EVENT#{event_id}#USERS{shard}")
 }
 
-/// Returns one partition of a stamp's holders.
 pub(in super::super) fn holders_partition(event_id: &EventId, stamp_id: &StampId, shard: Shard) -> String {
     format!("EVENT#{event_id}#STAMP#{stamp_id}{shard}")
 }

@@ -48,7 +48,6 @@ pub(in super::super) enum ProgressKey<'a> {
 }
 
 impl ProgressKey<'_> {
-    /// Returns the partition key.
     pub(in super::super) fn pk(self) -> String {
         match self {
             Self::Backfill => "BACKFILL#gsi2".to_owned(),
@@ -63,7 +62,6 @@ impl ProgressKey<'_> {
         }
     }
 
-    /// Returns the sort key.
     pub(in super::super) fn sk(self) -> String {
         match self {
             Self::Backfill => "PROGRESS".to_owned(),
@@ -90,27 +88,22 @@ pub(in super::super) fn consumers_partitions(consumer: &str) -> String {
     format!("CONSUMER#{consumer}#")
 }
 
-/// Returns the partition of an event's counts.
 pub(in super::super) fn counts_partition(event_id: &EventId) -> String {
     format!("COUNTS#{event_id}")
 }
 
-/// Returns the shard that a sort key names.
 pub(in super::super) fn shard_of(sk: &str) -> Option<ShardId> {
     sk.strip_prefix("SHARD#").map(str::to_owned).map(ShardId::from)
 }
 
-/// Returns the worker that a sort key names.
 pub(in super::super) fn worker_of(sk: &str) -> Option<WorkerId> {
     sk.strip_prefix(WORKERS).map(str::to_owned).map(WorkerId::from)
 }
 
-/// Returns the run of `reconcile` that a sort key names.
 pub(in super::super) fn run_of(sk: &str) -> Option<WorkerId> {
     sk.strip_prefix("RUN#").map(str::to_owned).map(WorkerId::from)
 }
 
-/// Returns whether a sort key names a batch.
 pub(in super::super) fn is_batch(sk: &str) -> bool {
     sk.starts_with(BATCHES)
 }
@@ -125,7 +118,6 @@ pub(in super::super) fn is_followed(sk: &str) -> bool {
     sk == FOLLOWED
 }
 
-/// Returns whose card a sort key names.
 pub(in super::super) fn card_of(sk: &str) -> Option<(EventId, LineUserId)> {
     let (event_id, user) = sk.split_once('#')?;
     Some((event_id.parse().ok()?, LineUserId::stored(user).ok()?))
@@ -136,7 +128,6 @@ pub(in super::super) fn is_of_an_hour(sk: &str) -> bool {
     sk.starts_with("HOUR#")
 }
 
-/// Returns whether a sort key names this hour.
 pub(in super::super) fn names_hour(sk: &str, hour: &Hour) -> bool {
     sk.starts_with(&format!("HOUR#{}#", hour.as_str()))
 }

@@ -15,7 +15,6 @@ use super::{
     page::Direction,
 };
 
-/// Which index is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Index {
     Gsi1,
@@ -38,7 +37,6 @@ impl Index {
     }
 }
 
-/// One row of an index.
 pub(super) struct Row {
     pub(super) sort_key: String,
     pub(super) item: Item,

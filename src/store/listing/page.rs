@@ -61,19 +61,19 @@ impl Wanted {
 
 /// A part of a list.
 #[derive(Debug, Clone)]
-pub struct Page<T> {
+pub struct Page<T, C = Position> {
     /// The rows.
     pub rows: Vec<T>,
     /// Where it continues; `None` when there is nothing more.
-    pub next: Option<Position>,
+    pub next: Option<C>,
     /// How many items of this part were passed over, because they can't be read or don't belong to the list.
     pub unreadable: usize,
 }
 
-impl<T> Paged for Page<T> {
-    type Cursor = Position;
+impl<T, C: Clone> Paged for Page<T, C> {
+    type Cursor = C;
 
-    fn cursor(&self) -> Option<Position> {
+    fn cursor(&self) -> Option<C> {
         self.next.clone()
     }
 }

@@ -111,7 +111,6 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Returns what a newer version of the program keeps of the setting.
     pub(super) fn carried_over<T: Setting>(&self) -> Item {
         match self {
             Self::Absent => Item::new(),

@@ -6,7 +6,6 @@ use aws_sdk_dynamodb::{operation::update_item::builders::UpdateItemFluentBuilder
 use crate::domain::time::Timestamp;
 use crate::store::{
     Store, StoreError,
-    counts::ShardCounts,
     guard::{gone, guarded},
     ids::{ListedShard, ShardId, WorkerId},
     items::{self, Item, OnBoard, number, text},
@@ -35,15 +34,13 @@ pub struct Board {
 pub struct Consumers {
     pub(super) store: Store,
     pub(super) partition: String,
-    stream_arn: String,
 }
 
 impl Store {
     /// Returns the progress of the consumer `name` (two consumers of one stream must not share a name) on a stream.
     #[must_use]
     pub fn consumers(&self, name: &str, stream_arn: &str) -> Consumers {
-        let partition = keys::reading_partition(name, stream_arn);
-        Consumers { store: self.clone(), partition, stream_arn: stream_arn.to_owned() }
+        Consumers { store: self.clone(), partition: keys::reading_partition(name, stream_arn) }
     }
 }
 
@@ -52,12 +49,6 @@ impl Consumers {
     #[must_use]
     pub fn is_of_the_same_stream(&self, other: &Self) -> bool {
         self.partition == other.partition
-    }
-
-    /// Returns where the counts of one of its shards are.
-    #[must_use]
-    pub fn counts_of(&self, shard: &ShardId) -> ShardCounts {
-        self.store.shard_counts(&self.stream_arn, shard)
     }
 
     /// Reads everything, consistent: one Query (a page per 1 MB, which is thousands of shards). What can't be read is

@@ -29,19 +29,10 @@ use crate::store::{
 use super::Consumers;
 
 /// Every attribute that an owner writes.
+#[rustfmt::skip]
 const WRITTEN: [&str; 12] = [
-    "beat",
-    "checkpoint",
-    "doubtful",
-    "entityType",
-    "fence",
-    "finished",
-    "handedOutThrough",
-    "owner",
-    "parent",
-    "shardId",
-    "uncoveredFrom",
-    "updatedAt",
+    "beat", "checkpoint", "doubtful", "entityType", "fence", "finished", "handedOutThrough", "owner", "parent",
+    "shardId", "uncoveredFrom", "updatedAt",
 ];
 
 /// A shard whose item can't be read.

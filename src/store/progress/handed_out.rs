@@ -99,7 +99,7 @@ impl Store {
 
     /// Returns everything that the consumer `name` may have handed out and not finished, of all streams that the table
     /// ever had. Reads the whole table of progress, consistent: it is small. What can't be read is reported, and what it
-    /// may be about was perhaps handed out.
+    /// may be about counts as handed out.
     #[tracing::instrument(name = "store.handed_out", level = "debug", skip_all)]
     pub async fn handed_out(&self, name: &str) -> Result<Vec<HandedOut>, StoreError> {
         let scan = self.client.scan().table_name(&self.tables.consumers).consistent_read(true);

@@ -33,7 +33,7 @@ pub struct Save<'a> {
     /// How far it has read.
     pub reached: &'a ShardState,
     /// Whether it keeps the lease.
-    pub hold: AfterWrite,
+    pub after: AfterWrite,
     /// The time.
     pub now: Timestamp,
 }
@@ -143,7 +143,7 @@ struct Written<'a> {
 impl<'a> Written<'a> {
     /// Writes the whole item, so that the owner mends what others damaged in it.
     fn of(save: &Save<'a>) -> Self {
-        let Save { lease, reached, hold, now } = *save;
+        let Save { lease, reached, after, now } = *save;
         let (mut set, mut removed, mut values) = items::checkpoint(reached);
         match &lease.parent {
             Some(parent) => {
@@ -152,7 +152,7 @@ impl<'a> Written<'a> {
             }
             None => removed.push("parent"),
         }
-        removed.extend((hold == AfterWrite::Release).then_some("#owner"));
+        removed.extend((after == AfterWrite::Release).then_some("#owner"));
         let remove = if removed.is_empty() { String::new() } else { format!(" REMOVE {}", removed.join(", ")) };
         values.extend([
             (":one".to_owned(), number(1)),
@@ -182,7 +182,7 @@ impl<'a> Written<'a> {
         // Our own release, whose answer got lost, has taken the owner away already.
         let is_ours =
             found.is_some_and(|item| item.owner.is_none() && item.fencing_token == self.save.lease.fencing_token);
-        if is_ours && self.save.hold == AfterWrite::Release { Saved::Done } else { Saved::LeaseLost }
+        if is_ours && self.save.after == AfterWrite::Release { Saved::Done } else { Saved::LeaseLost }
     }
 }
 

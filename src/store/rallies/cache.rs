@@ -143,7 +143,7 @@ where
             (None, Some(flight)) => Answer::Wait(flight.clone()),
             (None, None) => Answer::Wait(self.depart(known, key, fetch())),
         };
-        // Before `flight` is let go of: if that was the last to wait, its end takes the lock itself.
+        // Before `flight` is dropped: if that was the last to wait, its end takes the lock itself.
         drop(guard);
         answer
     }

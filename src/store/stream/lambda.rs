@@ -112,13 +112,13 @@ mod tests {
 
     #[test]
     fn times_may_be_whole_numbers_floats_or_absent() {
-        for (told, expected) in [
+        for (time, expected) in [
             (json!(1_779_530_400), "2026-05-23T10:00:00.000Z"),
             (json!(1_779_530_400.5), "2026-05-23T10:00:00.000Z"),
             (json!(1.779_530_4e9), "2026-05-23T10:00:00.000Z"),
         ] {
             let mut entry = entry("INSERT");
-            entry["dynamodb"]["ApproximateCreationDateTime"] = told;
+            entry["dynamodb"]["ApproximateCreationDateTime"] = time;
             assert_eq!(Record::of_lambda(entry).unwrap().at.to_string(), expected);
         }
         let mut entry = entry("INSERT");

@@ -5,14 +5,18 @@ use serde_json::{Value, json};
 use super::*;
 use crate::store::{
     StoreError,
-    client::{Clients, Pace},
+    client::{Clients, Timeouts},
 };
 use crate::stub::Stub;
 
 fn reader(stub: &Stub, story: &'static str) -> StreamReader {
-    let pace =
-        Pace { budget: Cow::Borrowed(story), first_pause: Duration::from_millis(1), attempts: 1, ..Pace::worker() };
-    StreamReader::new(Clients::at(stub.url(), &pace).streams, "arn:aws:dynamodb:x".to_owned())
+    let timeouts = Timeouts {
+        budget: Cow::Borrowed(story),
+        first_backoff: Duration::from_millis(1),
+        attempts: 1,
+        ..Timeouts::worker()
+    };
+    StreamReader::new(Clients::at(stub.url(), &timeouts).streams, "arn:aws:dynamodb:x".to_owned())
 }
 
 async fn records_of(answer: Value, story: &'static str) -> RecordsPage {
@@ -54,7 +58,7 @@ async fn every_failure_says_what_its_reader_can_do() {
     for (code, expected) in cases {
         let body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": "no" });
         let stub = Stub::in_order(&[(400, &body.to_string())]);
-        let told = match reader(&stub, code).records(&Iterator("i".to_owned()), 1000).await {
+        let found = match reader(&stub, code).records(&Iterator("i".to_owned()), 1000).await {
             Ok(_) => "fine",
             Err(StreamError::Expired) => "expired",
             Err(StreamError::Misplaced(_)) => "misplaced",
@@ -63,7 +67,7 @@ async fn every_failure_says_what_its_reader_can_do() {
             Err(StreamError::Store(_)) => "call a person",
             Err(StreamError::Trimmed) => "trimmed",
         };
-        assert_eq!(told, expected, "{code}");
+        assert_eq!(found, expected, "{code}");
     }
 }
 

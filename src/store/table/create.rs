@@ -32,37 +32,17 @@ const MOST_REFUSALS: u32 = 5;
 pub async fn create(client: &Client, names: &TableNames) -> Result<Vec<TableReport>, StoreError> {
     let mut reports = Vec::new();
     for (table, definition) in names.with_definitions() {
-        let differences = complete(client, table, definition).await?;
+        let differences = Target { client, table, definition }.complete().await?;
         reports.push(TableReport { table: table.to_owned(), differences });
     }
     Ok(reports)
 }
 
-async fn complete(client: &Client, table: &str, definition: &Definition) -> Result<Vec<Difference>, StoreError> {
-    let mut pause = FIRST_PAUSE;
-    let mut refusals = 0;
-    loop {
-        let found = look_at(client, table).await?;
-        let differences = difference::between(definition, found.as_ref());
-        match next_step(&differences) {
-            Step::Done => return Ok(differences),
-            Step::Wait(what) => tracing::info!(store.table = table, table.difference = %what, "waiting for the table"),
-            Step::Change(lack) => {
-                tracing::info!(store.table = table, table.difference = %lack, "completing the table");
-                match change(client, table, definition, found.as_ref(), lack).await {
-                    Ok(()) => {
-                        (pause, refusals) = (FIRST_PAUSE, 0);
-                        continue;
-                    }
-                    Err(Refusal::Final(error)) => return Err(error),
-                    Err(Refusal::PerhapsDone(error)) if refusals == MOST_REFUSALS => return Err(error),
-                    Err(Refusal::PerhapsDone(_)) => refusals += 1,
-                }
-            }
-        }
-        tokio::time::sleep(pause).await;
-        pause = LONGEST_PAUSE.min(pause * 2);
-    }
+/// A table that is made, or completed.
+struct Target<'a> {
+    client: &'a Client,
+    table: &'a str,
+    definition: &'a Definition,
 }
 
 /// What to do about a table with these differences.
@@ -77,13 +57,13 @@ pub(super) enum Step<'a> {
 /// no second index, so what can be done is done first.
 pub(super) fn next_step(differences: &[Difference]) -> Step<'_> {
     let waits_for = |what: fn(&Difference) -> bool| differences.iter().find(|d| d.remedy() == Remedy::Wait && what(d));
-    if let Some(busy) = waits_for(|d| matches!(d, Difference::NotReady { .. })) {
+    if let Some(busy) = waits_for(|d| matches!(d, Difference::NotReady(_))) {
         return Step::Wait(busy);
     }
     let lack = differences.iter().find(|d| d.remedy() == Remedy::Create);
-    let filling = waits_for(|d| matches!(d, Difference::IndexNotReady { .. }));
+    let filling = waits_for(|d| matches!(d, Difference::IndexNotReady(..)));
     match (lack, filling) {
-        (Some(Difference::IndexMissing { .. }) | None, Some(filling)) => Step::Wait(filling),
+        (Some(Difference::IndexMissing(_)) | None, Some(filling)) => Step::Wait(filling),
         (Some(lack), _) => Step::Change(lack),
         (None, None) => Step::Done,
     }
@@ -92,7 +72,7 @@ pub(super) fn next_step(differences: &[Difference]) -> Step<'_> {
 enum Refusal {
     Final(StoreError),
     /// Another process may just be doing the same: look again.
-    PerhapsDone(StoreError),
+    MaybeDone(StoreError),
 }
 
 impl<E> From<SdkError<E, HttpResponse>> for Refusal
@@ -103,7 +83,7 @@ where
         let code = failure.as_service_error().and_then(ProvideErrorMetadata::code);
         // "Table already exists", "another change is running", "has a stream already" (a ValidationException).
         if matches!(code, Some("LimitExceededException" | "ResourceInUseException" | "ValidationException")) {
-            Self::PerhapsDone(failure.into())
+            Self::MaybeDone(failure.into())
         } else {
             Self::Final(failure.into())
         }
@@ -117,59 +97,80 @@ impl From<BuildError> for Refusal {
     }
 }
 
-async fn change(
-    client: &Client,
-    table: &str,
-    definition: &Definition,
-    found: Option<&Found>,
-    lack: &Difference,
-) -> Result<(), Refusal> {
-    match lack {
-        Difference::TableMissing => create_table(client, table, definition).await?,
-        Difference::StreamOff => {
-            let stream = definition.stream.as_ref().map(definition::stream_of).transpose()?;
-            client.update_table().table_name(table).set_stream_specification(stream).send().await?;
-        }
-        Difference::TtlOff { wanted } => {
-            let ttl = definition::ttl_on(wanted)?;
-            client.update_time_to_live().table_name(table).time_to_live_specification(ttl).send().await?;
-        }
-        Difference::IndexMissing { index } => {
-            if let Some(index) = definition.indexes.iter().find(|wanted| wanted.name == index) {
-                add_index(client, table, index, found).await?;
+impl Target<'_> {
+    async fn complete(&self) -> Result<Vec<Difference>, StoreError> {
+        let mut pause = FIRST_PAUSE;
+        let mut refusals = 0;
+        loop {
+            let found = look_at(self.client, self.table).await?;
+            let differences = difference::between(self.definition, found.as_ref());
+            match next_step(&differences) {
+                Step::Done => return Ok(differences),
+                Step::Wait(what) => {
+                    tracing::info!(store.table = self.table, table.difference = %what, "waiting for the table")
+                }
+                Step::Change(lack) => {
+                    tracing::info!(store.table = self.table, table.difference = %lack, "completing the table");
+                    match self.change(found.as_ref(), lack).await {
+                        Ok(()) => {
+                            (pause, refusals) = (FIRST_PAUSE, 0);
+                            continue;
+                        }
+                        Err(Refusal::Final(error)) => return Err(error),
+                        Err(Refusal::MaybeDone(error)) if refusals == MOST_REFUSALS => return Err(error),
+                        Err(Refusal::MaybeDone(_)) => refusals += 1,
+                    }
+                }
             }
+            tokio::time::sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
         }
-        // The others are never asked for: their remedy is another one.
-        _ => {}
     }
-    Ok(())
-}
 
-async fn create_table(client: &Client, table: &str, definition: &Definition) -> Result<(), Refusal> {
-    let indexes = definition.indexes.iter().map(Index::with_table).collect::<Result<Vec<_>, _>>()?;
-    client
-        .create_table()
-        .table_name(table)
-        .billing_mode(BillingMode::PayPerRequest)
-        .set_attribute_definitions(Some(definition.attributes()?))
-        .set_key_schema(Some(definition.keys.schema()?))
-        .set_global_secondary_indexes(Some(indexes).filter(|indexes| !indexes.is_empty()))
-        .set_stream_specification(definition.stream.as_ref().map(definition::stream_of).transpose()?)
-        .send()
-        .await?;
-    Ok(())
-}
+    async fn change(&self, found: Option<&Found>, lack: &Difference) -> Result<(), Refusal> {
+        let Self { client, table, definition } = *self;
+        match lack {
+            Difference::TableMissing => self.create().await?,
+            Difference::StreamOff => {
+                let stream = definition.stream.as_ref().map(definition::stream_of).transpose()?;
+                client.update_table().table_name(table).set_stream_specification(stream).send().await?;
+            }
+            Difference::TtlOff(wanted) => {
+                let ttl = definition::ttl_on(wanted)?;
+                client.update_time_to_live().table_name(table).time_to_live_specification(ttl).send().await?;
+            }
+            Difference::IndexMissing(index) => {
+                if let Some(index) = definition.indexes.iter().find(|wanted| wanted.name == index) {
+                    self.add(index, found).await?;
+                }
+            }
+            // The others are never asked for: their remedy is another one.
+            _ => {}
+        }
+        Ok(())
+    }
 
-async fn add_index(client: &Client, table: &str, index: &Index, found: Option<&Found>) -> Result<(), Refusal> {
-    let update = index.afterwards(found.and_then(capacity_of))?;
-    client
-        .update_table()
-        .table_name(table)
-        .set_attribute_definitions(Some(attributes_with(index, found)?))
-        .global_secondary_index_updates(GlobalSecondaryIndexUpdate::builder().create(update).build())
-        .send()
-        .await?;
-    Ok(())
+    async fn create(&self) -> Result<(), Refusal> {
+        let Self { client, table, definition } = *self;
+        let indexes = definition.indexes.iter().map(Index::with_table).collect::<Result<Vec<_>, _>>()?;
+        let create = client
+            .create_table()
+            .table_name(table)
+            .billing_mode(BillingMode::PayPerRequest)
+            .set_attribute_definitions(Some(definition.attributes()?))
+            .set_key_schema(Some(definition.keys.schema()?))
+            .set_global_secondary_indexes(Some(indexes).filter(|indexes| !indexes.is_empty()))
+            .set_stream_specification(definition.stream.as_ref().map(definition::stream_of).transpose()?);
+        Ok(create.send().await.map(drop)?)
+    }
+
+    async fn add(&self, index: &Index, found: Option<&Found>) -> Result<(), Refusal> {
+        let create = index.afterwards(found.and_then(capacity_of))?;
+        let update = GlobalSecondaryIndexUpdate::builder().create(create).build();
+        let request = self.client.update_table().table_name(self.table).global_secondary_index_updates(update);
+        let request = request.set_attribute_definitions(Some(attributes_with(index, found)?));
+        Ok(request.send().await.map(drop)?)
+    }
 }
 
 /// Returns the attributes of all keys. Those in use stay in the list: AWS asks only for the new index's, but an

@@ -27,7 +27,6 @@ pub(super) struct Keys {
     pub sort: &'static str,
 }
 
-/// A global secondary index.
 #[derive(Debug)]
 pub(super) struct Index {
     pub name: &'static str,
@@ -83,7 +82,6 @@ impl Keys {
 }
 
 impl Index {
-    /// For `CreateTable`.
     pub fn with_table(&self) -> Result<GlobalSecondaryIndex, BuildError> {
         GlobalSecondaryIndex::builder()
             .index_name(self.name)

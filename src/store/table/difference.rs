@@ -16,79 +16,42 @@ pub(super) struct Found {
     pub(super) ttl: Option<TimeToLiveDescription>,
 }
 
-/// One thing in which a table differs from its definition.
+/// What is there, and what should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// What is there.
+    pub found: String,
+    /// What should be.
+    pub wanted: String,
+}
+
+/// One thing in which a table differs from its definition. The first value of an index's is its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The table is not there.
     TableMissing,
-    /// Other keys: another program's table, most likely. Nothing else is compared then.
-    Keys {
-        /// The keys it has, with their types.
-        found: String,
-        /// The keys it should have.
-        wanted: String,
-    },
-    /// The table is being made, changed or deleted, or can't be used at all.
-    NotReady {
-        /// DynamoDB's word for it.
-        state: String,
-    },
+    /// Other keys (with their types): another program's table, most likely. Nothing else is compared then.
+    Keys(Other),
+    /// The table is being made, changed or deleted, or can't be used at all: DynamoDB's word for it.
+    NotReady(String),
     /// There is no stream: no participant would get a message.
     StreamOff,
     /// The stream holds something else than both images of an item.
-    StreamView {
-        /// What it holds.
-        found: String,
-        /// What it should hold.
-        wanted: String,
-    },
-    /// Expired items stay.
-    TtlOff {
-        /// The attribute that should hold the time.
-        wanted: String,
-    },
+    StreamView(Other),
+    /// Expired items stay: the attribute that should hold the time.
+    TtlOff(String),
     /// Items expire by another attribute.
-    TtlAttribute {
-        /// The attribute in use.
-        found: String,
-        /// The attribute that should be.
-        wanted: String,
-    },
+    TtlAttribute(Other),
     /// An index is not there.
-    IndexMissing {
-        /// The index.
-        index: String,
-    },
+    IndexMissing(String),
     /// An index of that name has other keys.
-    IndexKeys {
-        /// The index.
-        index: String,
-        /// The keys it has.
-        found: String,
-        /// The keys it should have.
-        wanted: String,
-    },
+    IndexKeys(String, Other),
     /// An index copies other attributes.
-    IndexProjection {
-        /// The index.
-        index: String,
-        /// What it copies.
-        found: String,
-        /// What it should copy.
-        wanted: String,
-    },
-    /// An index is being filled, changed or deleted.
-    IndexNotReady {
-        /// The index.
-        index: String,
-        /// DynamoDB's word for it.
-        state: String,
-    },
-    /// The table is not billed on demand: it works, but a rush is throttled at the provisioned capacity.
-    Billing {
-        /// How it is billed.
-        found: String,
-    },
+    IndexProjection(String, Other),
+    /// An index is being filled, changed or deleted: DynamoDB's word for it.
+    IndexNotReady(String, String),
+    /// The table is not billed on demand (but so): it works, but a rush is throttled at the provisioned capacity.
+    Billing(String),
 }
 
 /// Who can put a difference right.
@@ -103,20 +66,15 @@ pub enum Remedy {
 }
 
 impl Difference {
-    /// Who can put it right.
+    /// Returns who can put it right.
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         match self {
-            Self::TableMissing | Self::StreamOff | Self::TtlOff { .. } | Self::IndexMissing { .. } => Remedy::Create,
-            Self::NotReady { state } | Self::IndexNotReady { state, .. } if passes(state) => Remedy::Wait,
-            Self::NotReady { .. }
-            | Self::IndexNotReady { .. }
-            | Self::Keys { .. }
-            | Self::StreamView { .. }
-            | Self::TtlAttribute { .. }
-            | Self::IndexKeys { .. }
-            | Self::IndexProjection { .. }
-            | Self::Billing { .. } => Remedy::Person,
+            Self::TableMissing | Self::StreamOff | Self::TtlOff(_) | Self::IndexMissing(_) => Remedy::Create,
+            Self::NotReady(state) | Self::IndexNotReady(_, state) if passes(state) => Remedy::Wait,
+            Self::NotReady(_) | Self::IndexNotReady(..) | Self::Billing(_) => Remedy::Person,
+            Self::Keys(_) | Self::StreamView(_) | Self::TtlAttribute(_) => Remedy::Person,
+            Self::IndexKeys(..) | Self::IndexProjection(..) => Remedy::Person,
         }
     }
 }
@@ -130,27 +88,29 @@ impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TableMissing => write!(out, "the table does not exist"),
-            Self::Keys { found, wanted } => write!(out, "its keys are {found}, not {wanted}: another program's table?"),
-            Self::NotReady { state } => write!(out, "the table is {state}, not ACTIVE"),
+            Self::Keys(Other { found, wanted }) => {
+                write!(out, "its keys are {found}, not {wanted}: another program's table?")
+            }
+            Self::NotReady(state) => write!(out, "the table is {state}, not ACTIVE"),
             Self::StreamOff => write!(out, "it has no stream, so no message would ever be sent"),
-            Self::StreamView { found, wanted } => write!(
+            Self::StreamView(Other { found, wanted }) => write!(
                 out,
                 "its stream holds {found}, not {wanted}; a stream can't be changed, only switched off and made anew"
             ),
-            Self::TtlOff { wanted } => write!(out, "items do not expire (TTL by `{wanted}` is off)"),
-            Self::TtlAttribute { found, wanted } => write!(out, "items expire by `{found}`, not by `{wanted}`"),
-            Self::IndexMissing { index } => write!(out, "index {index} does not exist"),
-            Self::IndexKeys { index, found, wanted } => {
+            Self::TtlOff(wanted) => write!(out, "items do not expire (TTL by `{wanted}` is off)"),
+            Self::TtlAttribute(Other { found, wanted }) => write!(out, "items expire by `{found}`, not by `{wanted}`"),
+            Self::IndexMissing(index) => write!(out, "index {index} does not exist"),
+            Self::IndexKeys(index, Other { found, wanted }) => {
                 write!(
                     out,
                     "index {index} has the keys {found}, not {wanted}; an index can't be changed, only replaced"
                 )
             }
-            Self::IndexProjection { index, found, wanted } => {
+            Self::IndexProjection(index, Other { found, wanted }) => {
                 write!(out, "index {index} copies {found}, not {wanted}; an index can't be changed, only replaced")
             }
-            Self::IndexNotReady { index, state } => write!(out, "index {index} is {state}, not ACTIVE"),
-            Self::Billing { found } => {
+            Self::IndexNotReady(index, state) => write!(out, "index {index} is {state}, not ACTIVE"),
+            Self::Billing(found) => {
                 write!(out, "it is billed as {found}, not on demand: beyond its capacity a rush is throttled")
             }
         }
@@ -173,7 +133,7 @@ pub(super) fn between(wanted: &Definition, found: Option<&Found>) -> Vec<Differe
     let Some(found) = found else { return vec![Difference::TableMissing] };
     let attributes = found.table.attribute_definitions();
     if let Some(other) = other_keys(wanted.keys, found.table.key_schema(), attributes) {
-        return vec![other];
+        return vec![Difference::Keys(other)];
     }
     let mut differences = Vec::new();
     differences.extend(not_ready(found));
@@ -186,13 +146,10 @@ pub(super) fn between(wanted: &Definition, found: Option<&Found>) -> Vec<Differe
     differences
 }
 
-fn other_keys(wanted: Keys, schema: &[KeySchemaElement], attributes: &[AttributeDefinition]) -> Option<Difference> {
-    let (found, wanted) = (keys_found(schema, attributes), keys_wanted(wanted));
-    (found != wanted).then_some(Difference::Keys { found, wanted })
-}
-
-fn keys_wanted(keys: Keys) -> String {
-    format!("{} (S), {} (S)", keys.partition, keys.sort)
+fn other_keys(wanted: Keys, schema: &[KeySchemaElement], attributes: &[AttributeDefinition]) -> Option<Other> {
+    let wanted = format!("{} (S), {} (S)", wanted.partition, wanted.sort);
+    let found = keys_found(schema, attributes);
+    (found != wanted).then_some(Other { found, wanted })
 }
 
 /// Returns the key attributes with their types, partition key first: `PK (S), SK (S)`.
@@ -214,7 +171,7 @@ fn keys_found(schema: &[KeySchemaElement], attributes: &[AttributeDefinition]) -
 
 fn not_ready(found: &Found) -> Option<Difference> {
     let state = found.table.table_status()?.as_str();
-    (state != "ACTIVE").then(|| Difference::NotReady { state: state.to_owned() })
+    (state != "ACTIVE").then(|| Difference::NotReady(state.to_owned()))
 }
 
 fn stream(wanted: &Definition, found: &Found) -> Option<Difference> {
@@ -223,7 +180,7 @@ fn stream(wanted: &Definition, found: &Found) -> Option<Difference> {
         return Some(Difference::StreamOff);
     };
     let view = stream.stream_view_type()?;
-    (view != wanted).then(|| Difference::StreamView { found: view.to_string(), wanted: wanted.to_string() })
+    (view != wanted).then(|| Difference::StreamView(Other { found: view.to_string(), wanted: wanted.to_string() }))
 }
 
 fn ttl(wanted: &Definition, found: Option<&TimeToLiveDescription>) -> Option<Difference> {
@@ -232,9 +189,9 @@ fn ttl(wanted: &Definition, found: Option<&TimeToLiveDescription>) -> Option<Dif
         matches!(ttl.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling))
     };
     match found.filter(on).and_then(TimeToLiveDescription::attribute_name) {
-        None => Some(Difference::TtlOff { wanted }),
+        None => Some(Difference::TtlOff(wanted)),
         Some(found) if found == wanted => None,
-        Some(found) => Some(Difference::TtlAttribute { found: found.to_owned(), wanted }),
+        Some(found) => Some(Difference::TtlAttribute(Other { found: found.to_owned(), wanted })),
     }
 }
 
@@ -242,26 +199,23 @@ fn index_differences(wanted: &Index, found: &Found) -> Vec<Difference> {
     let index = wanted.name.to_owned();
     let indexes = found.table.global_secondary_indexes();
     let Some(there) = indexes.iter().find(|there| there.index_name() == Some(wanted.name)) else {
-        return vec![Difference::IndexMissing { index }];
+        return vec![Difference::IndexMissing(index)];
     };
     let mut differences = Vec::new();
-    let keys = (keys_found(there.key_schema(), found.table.attribute_definitions()), keys_wanted(wanted.keys));
-    if keys.0 != keys.1 {
-        differences.push(Difference::IndexKeys { index: index.clone(), found: keys.0, wanted: keys.1 });
-    }
+    let other = other_keys(wanted.keys, there.key_schema(), found.table.attribute_definitions());
+    differences.extend(other.map(|other| Difference::IndexKeys(index.clone(), other)));
     differences.extend(projection(wanted, there));
     if let Some(state) = there.index_status().map(IndexStatus::as_str).filter(|state| *state != "ACTIVE") {
-        differences.push(Difference::IndexNotReady { index, state: state.to_owned() });
+        differences.push(Difference::IndexNotReady(index, state.to_owned()));
     }
     differences
 }
 
 fn projection(wanted: &Index, there: &GlobalSecondaryIndexDescription) -> Option<Difference> {
     let found = there.projection()?.projection_type()?;
-    (*found != wanted.projection).then(|| Difference::IndexProjection {
-        index: wanted.name.to_owned(),
-        found: found.to_string(),
-        wanted: wanted.projection.to_string(),
+    (*found != wanted.projection).then(|| {
+        let (found, wanted_one) = (found.to_string(), wanted.projection.to_string());
+        Difference::IndexProjection(wanted.name.to_owned(), Other { found, wanted: wanted_one })
     })
 }
 
@@ -269,5 +223,5 @@ fn projection(wanted: &Index, there: &GlobalSecondaryIndexDescription) -> Option
 fn billing(found: &Found) -> Option<Difference> {
     let mode = found.table.billing_mode_summary().and_then(|summary| summary.billing_mode());
     let mode = mode.cloned().unwrap_or(BillingMode::Provisioned);
-    (mode != BillingMode::PayPerRequest).then(|| Difference::Billing { found: mode.to_string() })
+    (mode != BillingMode::PayPerRequest).then(|| Difference::Billing(mode.to_string()))
 }

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_of_another_form_tells_nothing() {
+    fn a_label_of_another_form_says_nothing() {
         for label in ["", "latest", ".", "1780000000", "1780000000.x", "99999999999999999999.1", "2026-05-23"] {
             assert_eq!(began(label), None, "{label}");
         }

@@ -80,8 +80,8 @@ fn a_complete_table_differs_in_nothing() {
 #[test]
 fn a_table_of_the_article_lacks_what_create_completes() {
     let lacks = with_ttl(of_the_article(), None);
-    let ttl_off = Difference::TtlOff { wanted: "ttl".into() };
-    assert_eq!(lacks, [Difference::StreamOff, ttl_off, Difference::IndexMissing { index: "GSI2".into() }]);
+    let ttl_off = Difference::TtlOff("ttl".into());
+    assert_eq!(lacks, [Difference::StreamOff, ttl_off, Difference::IndexMissing("GSI2".into())]);
     assert!(lacks.iter().all(|lack| lack.remedy() == Remedy::Create));
 }
 
@@ -130,9 +130,9 @@ fn what_cannot_be_changed_is_left_to_a_person() {
 
 #[test]
 fn one_change_at_a_time_and_indexes_last() {
-    let (off, missing) = (Difference::StreamOff, Difference::IndexMissing { index: "GSI2".into() });
-    let filling = Difference::IndexNotReady { index: "GSI1".into(), state: "CREATING".into() };
-    let busy = Difference::NotReady { state: "UPDATING".into() };
+    let (off, missing) = (Difference::StreamOff, Difference::IndexMissing("GSI2".into()));
+    let filling = Difference::IndexNotReady("GSI1".into(), "CREATING".into());
+    let busy = Difference::NotReady("UPDATING".into());
 
     assert_eq!(next_step(&[]), Step::Done);
     assert_eq!(next_step(&[Difference::TableMissing]), Step::Change(&Difference::TableMissing));
@@ -148,7 +148,7 @@ fn a_report_says_in_words_what_differs_and_who_mends_it() {
     let report = |differences| TableReport { table: "line-event".into(), differences };
     assert_eq!(report(vec![]).to_string(), "line-event: as defined");
     assert_eq!(
-        report(vec![Difference::StreamOff, Difference::Billing { found: "PROVISIONED".into() }]).to_string(),
+        report(vec![Difference::StreamOff, Difference::Billing("PROVISIONED".into())]).to_string(),
         "line-event: it has no stream, so no message would ever be sent (`stamp-rally table create` completes this)\n\
          line-event: it is billed as PROVISIONED, not on demand: beyond its capacity a rush is throttled (left as it \
          is: a person has to decide)"

@@ -33,7 +33,7 @@ type Item = HashMap<String, AttributeValue>;
 
 impl Desk {
     fn client(&self) -> aws_sdk_dynamodb::Client {
-        Clients::at(&self.engine_url, &Pace::request()).table
+        Clients::at(&self.engine_url, &Timeouts::request()).table
     }
 
     pub(super) async fn stored(&self, table: &str, key: [&str; 2]) -> Option<Item> {
@@ -345,7 +345,7 @@ async fn what_lacks_its_neighbour_for_a_moment_only_is_no_finding() {
     let missing: Vec<_> = desk.findings(None).await.into_iter().map(|finding| finding.sk).collect();
     assert_eq!(missing, ["COMPLETED", "RESEND#001#001", "STAMP#001", "STAMP#002"]);
 
-    let store = store_of(&Clients::at(&desk.proxy.endpoint_url(), &Pace::request()));
+    let store = store_of(&Clients::at(&desk.proxy.endpoint_url(), &Timeouts::request()));
     let (gate, mut pass) = (desk.proxy.hold("Query"), store.check(None, time(LATER)));
     let registering = async {
         gate.has_waiting(1).await;

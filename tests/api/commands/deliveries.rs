@@ -344,7 +344,7 @@ async fn what_a_list_leaves_out_it_counts() {
     desk.register(HANAKO, "2026-05-23T10:00:00.000Z").await;
     desk.holds(HANAKO, "001", Some(ParkedState::Held)).await;
     desk.holds(HANAKO, "002", Some(ParkedState::Held)).await;
-    let client = Clients::at(&desk.engine_url, &Pace::request()).table;
+    let client = Clients::at(&desk.engine_url, &Timeouts::request()).table;
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let update = client.update_item().table_name("line-event").key("PK", text(&format!("EVENT#{ID}#USER#{HANAKO}")));
     let update = update.key("SK", text("STAMP#002")).update_expression("REMOVE acquiredAt");

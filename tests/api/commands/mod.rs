@@ -29,7 +29,7 @@ use stamp_rally::{
     },
     store::{
         Store,
-        client::{Clients, Pace},
+        client::{Clients, Timeouts},
     },
 };
 use tempfile::TempDir;
@@ -158,7 +158,7 @@ impl Desk {
 
     /// The store as the server sees it, past the proxy.
     fn store(&self) -> Store {
-        store_of(&Clients::at(&self.engine_url, &Pace::request()))
+        store_of(&Clients::at(&self.engine_url, &Timeouts::request()))
     }
 
     async fn stored_event(&self) -> Event {
@@ -167,7 +167,7 @@ impl Desk {
 
     /// Many at once; only the table's own items are quick enough for thousands.
     async fn registered(&self, people: &[User]) {
-        let client = Clients::at(&self.engine_url, &Pace::request()).table;
+        let client = Clients::at(&self.engine_url, &Timeouts::request()).table;
         for some in people.chunks(25) {
             let puts = some.iter().map(|user| {
                 let (person, at) = (user.line_user_id.as_str(), user.created_at.to_string());

@@ -94,7 +94,7 @@ async fn a_run_prints_how_many_it_left_to_the_readers_of_the_stream_and_from_whe
     printed(&desk.run(&["reconcile"]).done(), function, 23 * 60);
     assert_eq!((line.phone(HANAKO).unwrap().len(), line.phone(TARO).unwrap().len()), (1, 0));
 
-    turn_the_stream(&Clients::at(&desk.engine_url, &Pace::request()), false).await;
+    turn_the_stream(&Clients::at(&desk.engine_url, &Timeouts::request()), false).await;
     let none = desk.run(&["reconcile"]).done();
     assert!(none.ends_with("the table has no stream: run `stamp-rally table create`\n"), "{none}");
     assert_eq!(line.phone(TARO).unwrap().len(), 1, "nothing is left to a stream that isn't there");
@@ -106,7 +106,7 @@ async fn a_run_over_all_events_does_the_others_and_says_that_one_could_not_be_re
     let line = line_of(&mut desk);
     acquired(&desk, HANAKO, None).await;
     desk.apply(&desk.rally(&[("stamp-rally-202606\"", "autumn\"")])).done();
-    let update = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let update = Clients::at(&desk.engine_url, &Timeouts::request()).table.update_item().table_name("line-event");
     let update = update.key("PK", AttributeValue::S("EVENT#autumn".to_owned()));
     let update = update.key("SK", AttributeValue::S("METADATA".to_owned()));
     update.update_expression("REMOVE endsAt").send().await.unwrap();
@@ -130,7 +130,7 @@ async fn a_run_over_all_events_does_the_others_and_says_that_one_could_not_be_re
 async fn an_entry_of_an_index_that_names_no_participant_is_counted_and_the_log_has_its_key() {
     let mut desk = Desk::with_rally();
     let _line = line_of(&mut desk);
-    let client = Clients::at(&desk.engine_url, &Pace::request()).table;
+    let client = Clients::at(&desk.engine_url, &Timeouts::request()).table;
     let text = |text: &str| AttributeValue::S(text.to_owned());
     for (sk, index, partition) in
         [("1", "GSI1", format!("EVENT#{ID}#USERS")), ("2", "GSI2", format!("EVENT#{ID}#STAMP#001"))]
@@ -152,7 +152,7 @@ async fn the_log_has_the_key_of_the_item_for_which_a_notice_is_held() {
     let mut desk = Desk::with_rally();
     let line = line_of(&mut desk);
     acquired(&desk, HANAKO, None).await;
-    let update = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let update = Clients::at(&desk.engine_url, &Timeouts::request()).table.update_item().table_name("line-event");
     let update = update.key("PK", AttributeValue::S(format!("EVENT#{ID}#STAMP#001")));
     let update = update.key("SK", AttributeValue::S("MASTER".to_owned()));
     update.update_expression("REMOVE isActive").send().await.unwrap();
@@ -167,7 +167,7 @@ async fn the_log_has_the_key_of_the_item_for_which_a_notice_is_held() {
 async fn a_table_of_the_article_is_completed_filled_and_reconciled() {
     let mut desk = Desk::empty();
     let line = line_of(&mut desk);
-    crate::tables::make_the_articles_table(&Clients::at(&desk.engine_url, &Pace::request())).await;
+    crate::tables::make_the_articles_table(&Clients::at(&desk.engine_url, &Timeouts::request())).await;
     let refused = desk.run(&["reconcile"]);
     assert!(refused.err.contains("no index GSI2"), "{refused:?}");
     for next in ["`stamp-rally table create`", "`stamp-rally table backfill`"] {
@@ -178,7 +178,7 @@ async fn a_table_of_the_article_is_completed_filled_and_reconciled() {
     desk.run(&["table", "create"]).done();
     desk.apply(&desk.rally(&[])).done();
     acquired(&desk, HANAKO, None).await;
-    let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let bare = Clients::at(&desk.engine_url, &Timeouts::request()).table.update_item().table_name("line-event");
     let bare = bare.key("PK", AttributeValue::S(format!("EVENT#{ID}#USER#{HANAKO}")));
     let bare = bare.key("SK", AttributeValue::S("STAMP#001".to_owned()));
     bare.update_expression("REMOVE GSI2PK, GSI2SK, requestId").send().await.unwrap();
@@ -204,7 +204,7 @@ async fn a_backfill_that_broke_off_says_where_the_next_one_continues() {
     for n in 0..4 {
         let person = format!("U{n:032x}");
         acquired(&desk, &person, None).await;
-        let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+        let bare = Clients::at(&desk.engine_url, &Timeouts::request()).table.update_item().table_name("line-event");
         let bare = bare.key("PK", AttributeValue::S(format!("EVENT#{ID}#USER#{person}")));
         let bare = bare.key("SK", AttributeValue::S("STAMP#001".to_owned()));
         bare.update_expression("REMOVE GSI2PK, GSI2SK").send().await.unwrap();

@@ -95,7 +95,7 @@ async fn an_item_that_cannot_be_read_does_not_keep_the_others_from_being_counted
     let desk = Desk::with_rally();
     acquired(&desk, HANAKO, None).await;
     acquired(&desk, TARO, None).await;
-    let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event");
+    let bare = Clients::at(&desk.engine_url, &Timeouts::request()).table.update_item().table_name("line-event");
     let bare = bare.key("PK", AttributeValue::S(format!("EVENT#{ID}#USER#{TARO}")));
     let bare = bare.key("SK", AttributeValue::S("STAMP#001".to_owned()));
     bare.update_expression("REMOVE acquiredAt").send().await.unwrap();
@@ -109,7 +109,7 @@ async fn an_item_that_cannot_be_read_does_not_keep_the_others_from_being_counted
 
 /// An item of the main table that has these attributes.
 async fn is_put(desk: &Desk, attributes: &[(&str, &str)]) {
-    let put = Clients::at(&desk.engine_url, &Pace::request()).table.put_item().table_name("line-event");
+    let put = Clients::at(&desk.engine_url, &Timeouts::request()).table.put_item().table_name("line-event");
     let text = |text: &str| AttributeValue::S(text.to_owned());
     attributes.iter().fold(put, |put, (name, value)| put.item(*name, text(value))).send().await.unwrap();
 }
@@ -154,7 +154,8 @@ async fn counts_that_cannot_be_read_are_left_out_and_counted_anew_by_a_rebuild()
     let one = "1 registration, 0 completed cards, stamps [001: 1]";
     desk.run(&["stats", "rebuild", ID]).done();
     let sort = format!("HOUR#{HOUR}#CORRECTION");
-    let bare = Clients::at(&desk.engine_url, &Pace::request()).table.update_item().table_name("line-event-consumers");
+    let bare =
+        Clients::at(&desk.engine_url, &Timeouts::request()).table.update_item().table_name("line-event-consumers");
     let bare = bare.key("PK", AttributeValue::S(format!("COUNTS#{ID}"))).key("SK", AttributeValue::S(sort.clone()));
     bare.update_expression("REMOVE stamps").send().await.unwrap();
 

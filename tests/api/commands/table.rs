@@ -23,7 +23,7 @@ async fn tables_are_made_and_made_again_without_harm() {
 #[tokio::test]
 async fn a_table_of_the_article_is_completed() {
     let desk = Desk::empty();
-    crate::tables::make_the_articles_table(&Clients::at(&desk.engine_url, &Pace::request())).await;
+    crate::tables::make_the_articles_table(&Clients::at(&desk.engine_url, &Timeouts::request())).await;
     let status = desk.run(&["table", "status"]);
     assert!(status.out.contains(
         "line-event: it has no stream, so no message would ever be sent (`stamp-rally table create` completes this)\n"
@@ -40,7 +40,7 @@ async fn a_table_of_the_article_is_completed() {
 #[tokio::test]
 async fn what_only_a_person_can_mend_is_listed_and_left() {
     let desk = Desk::empty();
-    crate::tables::make_another_programs_table(&Clients::at(&desk.engine_url, &Pace::request())).await;
+    crate::tables::make_another_programs_table(&Clients::at(&desk.engine_url, &Timeouts::request())).await;
     let create = desk.run(&["table", "create"]);
     assert!(create.out.contains("(left as it is: a person has to decide)\n"), "{create:?}");
     assert_eq!(create.code, 1);
@@ -52,7 +52,7 @@ async fn what_only_a_person_can_mend_is_listed_and_left() {
 #[tokio::test]
 async fn a_backfill_before_its_event_is_applied_names_the_remedy_and_works_after_it() {
     let desk = Desk::empty();
-    let client = Clients::at(&desk.engine_url, &Pace::request());
+    let client = Clients::at(&desk.engine_url, &Timeouts::request());
     crate::tables::make_the_articles_table(&client).await;
     desk.run(&["table", "create"]).done();
     let text = |text: &str| AttributeValue::S(text.to_owned());

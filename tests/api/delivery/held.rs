@@ -26,7 +26,7 @@ async fn when_the_months_messages_are_used_up_notices_are_held_and_drained_when_
     assert!(hanako.facts().await.completed.is_some(), "a full card is a fact, message or not");
     house.set_quota(100).await;
     assert_eq!(worker.run_until_idle().await.unwrap().total(), 0, "not probed before its time");
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!((taro.phone().len(), taro.state("001").await), (1, "sent".to_owned()));
     assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
@@ -44,12 +44,12 @@ async fn what_a_notice_is_held_for_is_what_holds_it_now() {
     assert_eq!(first.reason.as_deref(), Some("not_authorized"));
     house.heal().await;
     house.pushes_fail(json!({ "kind": "status", "code": 500 })).await;
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     worker.run_until_idle().await.unwrap();
     let NoticeStatus::Parked(now) = hanako.notice("001").await else { panic!("it is parked") };
     assert_eq!((now.reason.as_deref(), now.since), (Some("line_unavailable"), first.since));
     house.heal().await;
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("sent", 1));
 }
@@ -81,7 +81,7 @@ async fn a_refused_token_pauses_its_own_channel_and_no_other() {
     worker.run_until_idle().await.unwrap();
     assert_eq!(house.pushes().await["401"], asked, "a paused channel is not asked again and again");
     house.heal().await;
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!(hanako.phone(), ["Stamp 001 1/2", "Stamp 002 2/2", "初夏のラリー complete with Stamp 002"]);
 }

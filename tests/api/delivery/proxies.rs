@@ -94,7 +94,7 @@ async fn what_only_a_proxy_answered_for_a_day_is_unknown() {
 /// The channel waits, for as long as it was asked to, and is neither paused nor tried meanwhile.
 async fn waits(story: &'static str, retry_after: &str, seconds: u64) {
     let mut house = House::for_delivery(story).await;
-    house.retry.longest_pause = Duration::from_secs(10);
+    house.retry.longest_backoff = Duration::from_secs(10);
     let headers = json!({ "retry-after": retry_after });
     let rule =
         json!({ "kind": "status", "code": 429, "body": {"message": "Too many"}, "headers": headers, "times": 1 });
@@ -146,7 +146,7 @@ async fn a_wait_that_the_shard_can_bear_is_waited_for_on_the_ordinary_path() {
     let mut house = House::for_delivery("a_wait_that_the_shard_can_bear").await;
     house.clock.run();
     house.retry.ordinary_deadline = Duration::from_secs(30);
-    house.retry.longest_pause = Duration::from_secs(10);
+    house.retry.longest_backoff = Duration::from_secs(10);
     let headers = json!({ "retry-after": "1" });
     house.pushes_fail(json!({ "kind": "proxy", "code": 503, "headers": headers, "times": 1 })).await;
     let hanako = house.person("Hanako");
@@ -167,12 +167,12 @@ async fn a_proxy_that_answers_a_probe_does_not_resume_a_paused_channel() {
     worker.run_until_idle().await.unwrap();
     assert_eq!(hanako.state("001").await, "held not_authorized");
     house.pushes_fail(proxy(200, 1)).await;
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     worker.run_until_idle().await.unwrap();
     assert_eq!(house.pushes().await["proxy_200"], 1, "one probe");
     assert_eq!((hanako.state("001").await.as_str(), hanako.phone().len()), ("held line_unavailable", 0));
     assert_eq!(worker.run_until_idle().await.unwrap().total(), 0, "it is still paused");
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     assert_eq!(worker.run_until_idle().await.unwrap().of(Outcome::Sent), 1);
     assert_eq!(hanako.phone().len(), 1);
 }

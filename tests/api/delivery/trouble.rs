@@ -170,7 +170,7 @@ async fn what_a_drain_may_have_sent_before_it_died_a_day_ago_is_unknown() {
     taro.acquired("001").await;
     first.run_until_idle().await.unwrap();
     house.heal().await;
-    house.pass(house.settings.delivery.hold_probe).await;
+    house.pass(house.settings.delivery.probe_interval).await;
     let dies = async {
         while hanako.phone().len() + taro.phone().len() == 0 {
             tokio::task::yield_now().await;
@@ -205,7 +205,7 @@ async fn a_held_notice_whose_attempt_line_refused_is_not_maybe_sent() {
     let mut worker = house.worker();
     for _ in 0..3 {
         worker.run_until_idle().await.unwrap();
-        house.pass(house.settings.delivery.hold_probe).await;
+        house.pass(house.settings.delivery.probe_interval).await;
     }
     assert!(house.pushes().await["401"] >= 3, "it was tried again and again");
     let NoticeStatus::Parked(parked) = hanako.notice("001").await else { panic!("it is parked") };

@@ -22,7 +22,7 @@ use stamp_rally::{
     },
     store::{
         Store,
-        client::{Clients, Pace},
+        client::{Clients, Timeouts},
         masters::Expected,
         progress::Board,
     },
@@ -85,8 +85,8 @@ impl Stage {
         let Dynamo { wire, engine, .. } = Dynamo::with_tables(&hurried("the tables of the fault run")).await;
         let channel = ChannelSettings::new(CHANNEL, "1000000001", "2000000001", SECRET);
         let line = StandIn::start(free_port(), &Memory::InMemory, vec![channel]).unwrap();
-        let pace = Pace { budget: Cow::Borrowed("fault run"), ..Pace::request() };
-        let clients = Clients::at(&engine.endpoint_url(), &pace);
+        let timeouts = Timeouts { budget: Cow::Borrowed("fault run"), ..Timeouts::request() };
+        let clients = Clients::at(&engine.endpoint_url(), &timeouts);
         let store = store_of(&clients);
         let people = (0..form.participants).map(|n| Person::new(&line, n)).collect();
         let stage = Self {

@@ -6,7 +6,7 @@ use stamp_rally::{
     dev::engine::{Engine, Storage},
     store::{
         Store,
-        client::{Clients, Pace},
+        client::{Clients, Timeouts},
         table::create,
     },
 };
@@ -23,16 +23,16 @@ pub struct Dynamo {
 
 impl Dynamo {
     /// One without tables.
-    pub fn empty(pace: &Pace) -> Self {
+    pub fn empty(timeouts: &Timeouts) -> Self {
         let engine = Engine::start(free_port(), Storage::Memory).unwrap();
         let wire = Proxy::start(&engine.endpoint_url()).unwrap();
-        let clients = Clients::at(&wire.endpoint_url(), pace);
+        let clients = Clients::at(&wire.endpoint_url(), timeouts);
         Self { wire, clients, engine }
     }
 
     /// One with the tables of `table create`.
-    pub async fn with_tables(pace: &Pace) -> Self {
-        let dynamo = Self::empty(pace);
+    pub async fn with_tables(timeouts: &Timeouts) -> Self {
+        let dynamo = Self::empty(timeouts);
         create(&dynamo.clients.table, &defaults().store).await.unwrap();
         dynamo.wire.forget_counts();
         dynamo
@@ -51,13 +51,13 @@ pub fn store_of(clients: &Clients) -> Store {
 
 /// As production waits for answers to requests, with short pauses. Every story has a name of its own: with it comes a
 /// budget of repetitions of its own, or the stories would spend each other's.
-pub fn hurried(story: &'static str) -> Pace {
-    Pace { first_pause: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Pace::request() }
+pub fn hurried(story: &'static str) -> Timeouts {
+    Timeouts { first_backoff: Duration::from_millis(1), budget: Cow::Borrowed(story), ..Timeouts::request() }
 }
 
 /// Waits as long as a busy machine needs: how long the program waits is no story of the house.
-pub fn unhurried(story: &'static str) -> Pace {
-    Pace {
+pub fn unhurried(story: &'static str) -> Timeouts {
+    Timeouts {
         connect: Duration::from_secs(10),
         item_attempt: Duration::from_secs(20),
         stream_attempt: Duration::from_secs(20),

@@ -60,7 +60,7 @@ impl Default for Fittings {
             rally: Rally::Demo,
             begins: None,
             line_timeout: Duration::from_secs(5),
-            retry: RetrySettings { first_pause: Duration::from_millis(1), ..RetrySettings::default() },
+            retry: RetrySettings { first_backoff: Duration::from_millis(1), ..RetrySettings::default() },
         }
     }
 }
@@ -70,8 +70,8 @@ impl Fittings {
     pub(super) fn for_delivery() -> Self {
         let moment = Duration::from_millis(1);
         let retry = RetrySettings {
-            first_pause: moment,
-            longest_pause: moment,
+            first_backoff: moment,
+            longest_backoff: moment,
             ordinary_deadline: Duration::from_millis(300),
             held_deadline: Duration::from_millis(100),
             jitter: std::sync::Arc::new(|| 1.0),

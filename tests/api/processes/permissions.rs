@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 use reqwest::Method;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use stamp_rally::store::client::{Clients, Pace};
+use stamp_rally::store::client::{Clients, Timeouts};
 
 use super::{
     Participant, client, eventually,
@@ -75,7 +75,7 @@ async fn a_role_as_documented_is_enough() {
     let hash: Vec<String> = Sha256::digest("organiser").iter().map(|byte| format!("{byte:02x}")).collect();
     let tokens = json!([{"name": "organiser", "role": "admin", "sha256": hash.concat(), "events": ["*"]}]);
     site.variables.push(("STAMP_RALLY__ADMIN__TOKENS", tokens.to_string()));
-    make_the_articles_table(&Clients::at(&engine.endpoint_url(), &Pace::request())).await;
+    make_the_articles_table(&Clients::at(&engine.endpoint_url(), &Timeouts::request())).await;
     site.run(&["table", "create"]);
     let [main, consumers_table, _] = used(&servers);
     assert_eq!(&main | &consumers_table, promised("table create")[0]);

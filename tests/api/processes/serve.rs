@@ -1,7 +1,7 @@
 //! `serve` and `consume` against a DynamoDB and a LINE that are somewhere else.
 
 use serde_json::json;
-use stamp_rally::store::client::{Clients, Pace};
+use stamp_rally::store::client::{Clients, Timeouts};
 
 use super::{
     Participant, client, eventually,
@@ -78,7 +78,7 @@ async fn missing_tables_end_the_start_with_the_command_that_makes_them() {
 #[tokio::test]
 async fn the_table_of_another_program_ends_the_start() {
     let engine = engine();
-    make_another_programs_table(&Clients::at(&engine.endpoint_url(), &Pace::request())).await;
+    make_another_programs_table(&Clients::at(&engine.endpoint_url(), &Timeouts::request())).await;
     let mut site = Site::at(&engine.endpoint_url());
     // It makes the other table, and says that a person has to decide about this one.
     assert_eq!(site.start(&["table", "create"]).ends().await.0.code(), Some(1));
@@ -100,7 +100,7 @@ async fn a_table_of_the_article_is_served_and_completed_while_it_is() {
     let engine = engine();
     let site = Site::at(&engine.endpoint_url());
     site.set_up();
-    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
+    let clients = Clients::at(&engine.endpoint_url(), &Timeouts::request());
     clients.table.delete_table().table_name("line-event").send().await.unwrap();
     make_the_articles_table(&clients).await;
     let mut server = site.start(&["serve", "--with-consumer"]);

@@ -1,6 +1,6 @@
 //! A consumer whose table has no stream, or another one than before: operators see it.
 
-use stamp_rally::store::client::{Clients, Pace};
+use stamp_rally::store::client::{Clients, Timeouts};
 
 use super::{
     Participant, client, eventually,
@@ -15,7 +15,7 @@ async fn a_consumer_is_ready_only_while_its_table_has_the_stream_that_it_reads()
     site.set_up();
     site.variables.push(("STAMP_RALLY__OPS__BIND", "127.0.0.1:0".to_owned()));
     site.variables.push(("STAMP_RALLY__DELIVERY__POLL_INTERVAL_MS", "20".to_owned()));
-    let clients = Clients::at(&engine.endpoint_url(), &Pace::request());
+    let clients = Clients::at(&engine.endpoint_url(), &Timeouts::request());
     let (mut server, mut consumer) = (site.start(&["serve"]), site.start(&["consume"]));
     let line = consumer.logs("answering operators").await;
     let ops = format!("http://{}", line.split_once("ops.bind=").unwrap().1.trim());

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
-use stamp_rally::store::client::{Clients, Pace};
+use stamp_rally::store::client::{Clients, Timeouts};
 
 use super::*;
 use crate::house::RALLY;
@@ -50,7 +50,7 @@ async fn put_foreign(table: &Client) {
 #[tokio::test]
 #[ignore = "needs another DynamoDB engine at STAMP_RALLY_TEST_SECOND_ENGINE"]
 async fn items_that_cannot_be_read_stand_alone_on_a_second_engine() {
-    let (site, table) = (site(), Clients::at(&engine(), &Pace::request()).table);
+    let (site, table) = (site(), Clients::at(&engine(), &Timeouts::request()).table);
     // A stamp is acquired while no consumer runs, and broken before one does; so is an event that is no one's rally.
     let mut server = site.start(&["serve"]);
     let api = address(&mut server).await;

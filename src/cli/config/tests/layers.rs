@@ -21,7 +21,7 @@ fn the_defaults_are_enough_to_start() {
     assert_eq!(settings.delivery.concurrency, 64);
     assert_eq!(settings.delivery.poll_interval, Duration::from_millis(250));
     assert_eq!(settings.delivery.lease, Duration::from_secs(15));
-    assert_eq!(settings.delivery.hold_probe, Duration::from_secs(30));
+    assert_eq!(settings.delivery.probe_interval, Duration::from_secs(30));
     assert!(settings.admin.tokens.is_empty());
     assert_eq!(settings.log.format, LogFormat::Text);
     assert!(settings.warnings().is_empty());
@@ -58,7 +58,7 @@ fn a_commands_own_defaults_are_under_the_file_and_the_environment() {
     let variables = [("STAMP_RALLY__DELIVERY__POLL_INTERVAL_MS".into(), "70".into())];
     let delivery = Settings::load_over(own, Some(&file), variables).unwrap().delivery;
     assert_eq!(delivery.lease, Duration::from_secs(6));
-    assert_eq!(delivery.hold_probe, Duration::from_secs(7));
+    assert_eq!(delivery.probe_interval, Duration::from_secs(7));
     assert_eq!(delivery.poll_interval, Duration::from_millis(70));
 }
 

@@ -116,7 +116,7 @@ fn a_run_of_reconcile_is_pinned_and_read_as_it_is_written() {
 }
 
 #[test]
-fn a_batch_that_can_not_be_read_is_in_doubt_up_to_when_it_was_written() {
+fn a_batch_that_can_not_be_read_is_maybe_sent_up_to_when_it_was_written() {
     let mut batch =
         progress_key(ProgressKey::Batch { partition: "P", first: &"4421584500000000017450439091".parse().unwrap() });
     batch.extend(
@@ -135,7 +135,7 @@ fn a_batch_that_can_not_be_read_is_in_doubt_up_to_when_it_was_written() {
 }
 
 #[test]
-fn a_run_that_can_not_be_read_is_in_doubt_for_its_own_event_alone_where_that_is_known() {
+fn a_run_that_can_not_be_read_is_maybe_sent_for_its_own_event_alone_where_that_is_known() {
     let event_id: EventId = "rally".parse().unwrap();
     let wanted = Run { id: WorkerId::from("r-1".to_owned()), event_id: event_id.clone(), since: at(LATE) };
     let item = run("P", &wanted, span(EARLY, LATE));

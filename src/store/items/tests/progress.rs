@@ -83,6 +83,6 @@ fn progress_is_read_as_it_is_written_and_what_is_gone_is_removed() {
     let written = apply(shard_item, &reached);
     assert_eq!(shard(&written).unwrap().reached, reached);
     let read = all_handed_out(&written).0;
-    assert_eq!(read, [(); 3].map(|()| HandedOut { span, by: By::Stream }), "the doubtful spans too");
+    assert_eq!(read, [(); 3].map(|()| HandedOut { span, by: By::Stream }), "the spans of `doubtful` too");
     assert_eq!(shard(&apply(written, &ShardState::default())).unwrap().reached, ShardState::default());
 }

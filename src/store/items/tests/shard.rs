@@ -78,7 +78,7 @@ fn what_owners_alone_write_is_kept() {
 }
 
 #[test]
-fn without_a_checkpoint_it_is_read_from_the_trim_horizon_and_without_a_span_everything_is_in_doubt() {
+fn without_a_checkpoint_it_is_read_from_the_trim_horizon_and_without_a_span_everything_is_maybe_sent() {
     let (_, _, reached) = anew(&changed(whole(), "checkpoint", Some(text("the first"))));
     assert_eq!((reached.checkpoint, reached.handed_out), (None, Some(span(EARLY, LATE))));
     let everything = FactSpan { from: Timestamp::EPOCH, through: at("2026-05-23T11:10:00.000Z") };

@@ -5,14 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    super::super::client::{Clients, Pace},
+    super::super::client::{Clients, Timeouts},
     *,
 };
 use crate::stub::Stub;
 
 fn read(stub: &Stub, partitions: &[&str], direction: Direction) -> Merge {
-    let pace = Pace { first_pause: Duration::from_millis(1), attempts: 1, ..Pace::request() };
-    let client = Clients::at(stub.url(), &pace).table;
+    let timeouts = Timeouts { first_backoff: Duration::from_millis(1), attempts: 1, ..Timeouts::request() };
+    let client = Clients::at(stub.url(), &timeouts).table;
     let range = SortKeys { low: "0".to_owned(), high: "~".to_owned() };
     let source = Source { client, table: "line-event".to_owned(), index: Index::Gsi1, range, direction };
     Merge::new(source, partitions.iter().map(|&pk| pk.to_owned()))

@@ -65,7 +65,7 @@ async fn settings_that_cannot_be_read_do_not_stop_the_check_of_names() {
     with_address(&desk, "{{event.name}}", (7 * 9) + 7, 1000);
     apply_with_address(&desk, &rally).done();
     let spoil = async |pk: &str, sk: &str, attribute: &str| {
-        let client = Clients::at(&desk.engine_url, &Pace::request()).table;
+        let client = Clients::at(&desk.engine_url, &Timeouts::request()).table;
         let text = |text: &str| AttributeValue::S(text.to_owned());
         let update = client.update_item().table_name("line-event").key("PK", text(pk)).key("SK", text(sk));
         let update = update.update_expression("SET #a = :v").expression_attribute_names("#a", attribute);
