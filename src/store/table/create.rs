@@ -107,7 +107,7 @@ impl Target<'_> {
             match next_step(&differences) {
                 Step::Done => return Ok(differences),
                 Step::Wait(what) => {
-                    tracing::info!(store.table = self.table, table.difference = %what, "waiting for the table")
+                    tracing::info!(store.table = self.table, table.difference = %what, "waiting for the table");
                 }
                 Step::Change(lack) => {
                     tracing::info!(store.table = self.table, table.difference = %lack, "completing the table");

@@ -72,9 +72,14 @@ impl Difference {
         match self {
             Self::TableMissing | Self::StreamOff | Self::TtlOff(_) | Self::IndexMissing(_) => Remedy::Create,
             Self::NotReady(state) | Self::IndexNotReady(_, state) if passes(state) => Remedy::Wait,
-            Self::NotReady(_) | Self::IndexNotReady(..) | Self::Billing(_) => Remedy::Person,
-            Self::Keys(_) | Self::StreamView(_) | Self::TtlAttribute(_) => Remedy::Person,
-            Self::IndexKeys(..) | Self::IndexProjection(..) => Remedy::Person,
+            Self::NotReady(_)
+            | Self::IndexNotReady(..)
+            | Self::Billing(_)
+            | Self::Keys(_)
+            | Self::StreamView(_)
+            | Self::TtlAttribute(_)
+            | Self::IndexKeys(..)
+            | Self::IndexProjection(..) => Remedy::Person,
         }
     }
 }

@@ -321,7 +321,7 @@ async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
     assert_eq!(
         desk.run(&["deliveries", "show", ID, TARO]).done(),
         "stamp 001             held                since 2026/05/23 19:01; because\n\
-         whether they are a friend of the account isn't known: no follow or unfollow was seen, and to somebody who never \
+         whether they are a friend of the account isn't known: no follow or unfollow was seen, and to a user who never \
          added it LINE shows nothing\nnotices: 1\n"
     );
     assert_eq!(

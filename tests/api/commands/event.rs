@@ -163,8 +163,8 @@ async fn what_another_writer_changed_meanwhile_is_not_overwritten() {
     let applying = applying.await.unwrap();
     assert_eq!(
         applying.refused(),
-        "stamp-rally: event stamp-rally-202606: stamp 002 was changed by somebody else meanwhile and is left as they \
-         want it; look at it (`stamp-rally event show stamp-rally-202606`) and run this again"
+        "stamp-rally: event stamp-rally-202606: stamp 002 was changed by another writer meanwhile and is left as that one \
+         wrote it; look at it (`stamp-rally event show stamp-rally-202606`) and run this again"
     );
     let master = desk.store().master(&event_id(), &"002".parse().unwrap()).await.unwrap().unwrap();
     assert_eq!((master.name.as_str(), master.is_active), ("第2スタンプ", false));
