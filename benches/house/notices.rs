@@ -98,7 +98,7 @@ async fn bare(notices: usize) -> anyhow::Result<Took> {
     took(&scene, &bare.process, notices).await
 }
 
-/// ParticipantIds with a stamp whose notice waits.
+/// Participants with a stamp whose notice waits.
 async fn waiting(notices: usize) -> anyhow::Result<(Scene, Arc<Vec<String>>)> {
     let scene = Scene::set(2)?;
     let pace = json!({"latencyMs": {"push": LINE_TAKES_MS}, "ratePerSecond": null});

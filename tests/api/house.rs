@@ -118,10 +118,10 @@ impl House {
         house
     }
 
-    async fn built(story: &'static str, fittings: Fittings) -> Self {
+    async fn built(name: &'static str, fittings: Fittings) -> Self {
         let Dynamo { wire, clients, engine } = match fittings.tables {
-            Tables::AsDefined => Dynamo::with_tables(&unhurried(story)).await,
-            Tables::OfTheArticle => Dynamo::empty(&unhurried(story)),
+            Tables::AsDefined => Dynamo::with_tables(&unhurried(name)).await,
+            Tables::OfTheArticle => Dynamo::empty(&unhurried(name)),
         };
         if matches!(fittings.tables, Tables::OfTheArticle) {
             make_the_articles_table(&clients).await;

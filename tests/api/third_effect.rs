@@ -193,7 +193,7 @@ async fn a_third_effect_gets_the_records_that_concern_it_in_order_and_the_others
     }
     hanako.acquired("001").await;
     worker.run_until_idle().await.unwrap();
-    assert_eq!(greeting.participants(), [&hanako, &taro, &jiro].map(|person| person.line_user_id()));
+    assert_eq!(greeting.participants(), [&hanako, &taro, &jiro].map(Person::line_user_id));
     assert!(greeting.greeted().iter().all(|greeted| !greeted.maybe_sent));
     assert_eq!(hanako.phone(), ["Stamp 001 1/2"]);
     let counted = house.store.counts(&RALLY.parse().unwrap()).await.unwrap().hours;
@@ -235,7 +235,7 @@ async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_ow
     second.run_until_idle().await.unwrap();
     let attempts = greeting.greeted().split_off(next);
     assert_eq!(attempts.iter().map(|greeted| greeted.maybe_sent).collect::<Vec<_>>(), [true]);
-    assert_eq!((written(&house).await, hanako.phone().len()), (vec![hanako.id.to_string()], 1));
+    assert_eq!((written(&house).await, hanako.phone().len()), (vec![hanako.id.clone()], 1));
 }
 
 #[tokio::test]
@@ -292,6 +292,6 @@ async fn what_an_effect_writes_with_the_checkpoint_is_written_with_it_or_not_at_
     assert!(has_passed_the_registration(&house).await);
     assert_eq!(
         (written(&house).await, greeting.participants()),
-        (vec![hanako.id.to_string()], vec![hanako.line_user_id()])
+        (vec![hanako.id.clone()], vec![hanako.line_user_id()])
     );
 }

@@ -122,7 +122,7 @@ pub(super) fn access_token(channel: &str) -> String {
 
 fn admin_tokens() -> Value {
     let token = |name: &str, role: &str, events: &[&str]| {
-        let digest: String = Sha256::digest(name).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = <[u8; 32]>::from(Sha256::digest(name)).map(|byte| format!("{byte:02x}")).concat();
         json!({ "name": name, "role": role, "sha256": digest, "events": events })
     };
     json!([

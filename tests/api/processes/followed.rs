@@ -32,16 +32,16 @@ async fn one_id_shows_request_record_attempts_push_and_mark_in_the_logs_of_both_
     site.line.faults(json!([{"endpoint": "push", "kind": "status", "code": 500, "times": 1}])).await;
     assert_eq!(hanako.tries_to_acquire(&api, "001", KEY).await, Some(201));
     hanako.is_told_of(&api, &["001"]).await;
-    let (served, consumed) = (server.whole_log().await, consumer.whole_log().await);
+    let (request_log, notice_log) = (server.whole_log().await, consumer.whole_log().await);
 
-    let request = grep(&served, KEY);
-    assert_eq!(request.len(), 1, "{served}");
+    let request = grep(&request_log, KEY);
+    assert_eq!(request.len(), 1, "{request_log}");
     let request = &request[0];
     assert_eq!((&request["message"], &request["idempotency.key"]), (&json!("answered"), &json!(KEY)));
     assert_eq!(request["http.route"], "/api/events/{eventId}/me/stamps/{stampId}");
     assert_eq!((&request["http.method"], &request["http.status"]), (&json!("POST"), &json!(201)));
 
-    let notice = grep(&consumed, KEY);
+    let notice = grep(&notice_log, KEY);
     let messages: Vec<&str> = notice.iter().map(|line| line["message"].as_str().unwrap()).collect();
     let [record, failed, pushed, marked] = &notice[..] else { panic!("{messages:?}") };
     let wanted = ["a notice is taken up", "an attempt failed", "LINE accepted the push", "the notice is marked"];
@@ -64,6 +64,6 @@ async fn one_id_shows_request_record_attempts_push_and_mark_in_the_logs_of_both_
     for secret in
         [&hanako.id, &hanako.token, "花子", "a-channel-secret"].into_iter().chain(texts.iter().map(|text| &**text))
     {
-        assert!(!served.contains(secret) && !consumed.contains(secret), "{secret} is in the log");
+        assert!(!request_log.contains(secret) && !notice_log.contains(secret), "{secret} is in the log");
     }
 }
