@@ -29,10 +29,10 @@ use super::{
 const PARTICIPANTS: usize = 12;
 const LEASE: Duration = Duration::from_secs(6);
 
-/// A job: the how-manieth of which participant.
+/// A job: which participant it is of, and its number.
 type Numbered = (usize, usize);
 
-/// A record: the how-manieth of which participant.
+/// A record: which participant it is of, and its number.
 #[derive(Clone, Debug)]
 struct Written {
     sequence: SequenceNumber,

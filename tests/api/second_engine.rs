@@ -40,7 +40,7 @@ async fn the_rally_runs_on_a_second_engine() {
     assert_eq!(site.line.phone(&hanako.id).await.len(), 3);
     server.stops().await;
 
-    // Stopped and started again: it goes on behind what was sent.
+    // Stopped and started again: it continues after what was sent.
     let mut server = site.start(&["serve", "--with-consumer"]);
     let api = address(&mut server).await;
     let taro = Participant::new(&site.line, "太郎").await;

@@ -73,7 +73,7 @@ impl House {
             let put = self.clients.table.put_item().table_name("line-event");
             put.set_item(Some(attributes(item.as_object().unwrap()))).send().await.unwrap();
         }
-        // The article has no EVENT: that is what somebody adds to go on with this program.
+        // The article has no EVENT: an organiser adds it to continue with this program.
         let window = json!({"startsAt": "2026-05-01T00:00:00+09:00", "endsAt": "9998-12-31T00:00:00Z"});
         let mut event = super::event();
         event.as_object_mut().unwrap().extend(window.as_object().unwrap().clone());

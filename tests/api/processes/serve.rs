@@ -133,7 +133,7 @@ async fn a_store_out_of_reach_is_waited_for() {
     hanako.acquire(&api, "001").await.is(201);
     hanako.is_told_of(&api, &["001"]).await;
 
-    // Out of reach later on: it says so, and goes on when the store is back.
+    // Out of reach later on: it says so, and continues when the store is back.
     proxy.down();
     let refused = hanako.acquire(&api, "002").await.refuses(503, "store_unavailable");
     assert_eq!(refused.header("retry-after"), "2");

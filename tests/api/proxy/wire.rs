@@ -38,7 +38,7 @@ pub(super) struct Wire {
     /// The engine's shard as several, if it is to be.
     pub deal: Mutex<Option<Deal>>,
     pub source: Mutex<Option<Source>>,
-    /// Where reading the engine's shard goes on; held by the one who reads.
+    /// Where reading the engine's shard continues; locked by the reader.
     pub next: tokio::sync::Mutex<Option<String>>,
     pub down: AtomicBool,
     pub rules: Mutex<Vec<Rule>>,
