@@ -2,7 +2,7 @@
 
 mod change;
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{collections::BTreeSet, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,15 +1,17 @@
 //! Time zones: the days and hours of an event.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use chrono::{DateTime, Days, LocalResult, NaiveDate, NaiveTime, TimeDelta, TimeZone as _};
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
-use crate::domain::Malformed;
+use crate::domain::{Malformed, ids::by_text};
 
 /// A time zone by its IANA name.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Display, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[display("{}", _0.name())]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeZone(chrono_tz::Tz);
 
@@ -59,31 +61,7 @@ impl FromStr for TimeZone {
     }
 }
 
-impl TryFrom<String> for TimeZone {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
-
-impl From<TimeZone> for String {
-    fn from(zone: TimeZone) -> Self {
-        zone.0.name().to_owned()
-    }
-}
-
-impl fmt::Display for TimeZone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
-
-impl fmt::Debug for TimeZone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
+by_text!(TimeZone, |zone| zone.to_string());
 
 impl Timestamp {
     /// Returns the instant as local time, `2026/05/23 20:30`: the form of messages.
