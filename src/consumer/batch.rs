@@ -174,7 +174,7 @@ impl Batch {
             let covers = |FactRef { event_id, participant, at }: &FactRef| {
                 handed_out.iter().any(|out| out.covers(event_id, participant, *at))
             };
-            job.maybe_sent = self.facts.get(&job.ticket).is_some_and(covers);
+            job.maybe_handed_out = self.facts.get(&job.ticket).is_some_and(covers);
         }
     }
 
@@ -182,8 +182,8 @@ impl Batch {
         let (stop, mut running) = (CancellationToken::new(), FuturesUnordered::new());
         loop {
             while let Some(job) = self.jobs.lanes.next(|_| !stop.is_cancelled()) {
-                let (lease, stop, maybe_sent) = (self.status.clone(), stop.clone(), job.maybe_sent);
-                running.push(handle(job, Handling { lease, maybe_sent, stop }, BATCH));
+                let (lease, stop, maybe_handed_out) = (self.status.clone(), stop.clone(), job.maybe_handed_out);
+                running.push(handle(job, Handling { lease, maybe_handed_out, stop }, BATCH));
             }
             if running.is_empty() {
                 return;
