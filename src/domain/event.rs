@@ -1,6 +1,7 @@
 //! The event: a rally with its window, zone and channel. A setting: `change.rs` says how it changes.
 
 mod change;
+mod limits;
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -15,6 +16,7 @@ use super::{
 };
 
 pub use change::{EventChange, EventNames, EventRemains, FixedChange};
+pub use limits::ClaimLimits;
 
 /// A rally, as its organiser set it up (entity `EVENT`).
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,8 @@ pub struct Event {
     pub former_index_shards: BTreeSet<IndexShards>,
     /// The Flex message for a completed card, as LINE wants it, with placeholders.
     pub completion_message_content: Option<Value>,
+    /// What it asks of all claims.
+    pub limits: ClaimLimits,
     /// When it was first written.
     pub created_at: Timestamp,
     /// Its version: grows with every write.

@@ -13,6 +13,8 @@ use super::{admin, observe, ops, participant, problem::ApiError, webhook};
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = vec![
         at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).on(Method::POST, participant::acquire),
+        at("/api/events/{eventId}/me/scans").on(Method::POST, participant::scan),
+        at("/api/events/{eventId}/me/code").get(participant::code),
         at("/api/events/{eventId}/me").get(participant::card).on(Method::PUT, participant::register),
         at("/api/events/{eventId}/stamps").get(participant::stamps),
         at("/webhook/{channel}").on(Method::POST, webhook::receive),
@@ -27,6 +29,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
         at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend")
             .on(Method::POST, admin::deliveries::resend),
+        at("/admin/api/events/{eventId}/refusals").get(admin::refusals::list),
         at("/admin/api/events/{eventId}/stats").get(admin::stats::show),
         at("/openapi.json").get(ops::openapi),
     ];

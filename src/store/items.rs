@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `items/entity.rs` | which entity an item of the main table is |
 //! | `items/facts.rs`, `items/notice.rs` | facts, and the state of their notices |
+//! | `items/refusals.rs` | refused claims of an hour |
 //! | `items/settings.rs` | events and stamp masters |
 //! | `items/shard.rs` | lease and checkpoint of a shard, and what can be salvaged of them |
 //! | `items/handed_out.rs` | batches of functions, runs of `reconcile`: what may have been handed to LINE |
@@ -25,6 +26,7 @@ mod fields;
 mod handed_out;
 mod json;
 mod notice;
+mod refusals;
 mod settings;
 mod shard;
 
@@ -37,11 +39,12 @@ pub(super) use consumer::{OnBoard, check, followed, followed_arn, function, on_b
 pub(super) use counts::{counts, read_counts};
 pub(super) use entity::{Entity, decode_as, listed_in};
 pub use entity::{Stored, decode};
-pub(super) use facts::{completed, friendship, holder_key, resend, user, user_key, user_stamp};
+pub(super) use facts::{completed, friendship, holder_key, pace, resend, user, user_key, user_stamp};
 pub use fields::Item;
 pub(super) use fields::{Fields, key_of, number, primary_key, progress_key, text};
 pub(super) use handed_out::{all_handed_out, batch, batch_facts, run};
 pub use json::storable;
 pub(super) use notice::{is_waiting, refusal};
+pub(super) use refusals::{read_refusals, refusals};
 pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, time_zone, unknown};
 pub(super) use shard::{checkpoint, new_shard, parent_of, restarted, shard};

@@ -9,6 +9,9 @@
 //! | `USER_STAMP` | the participant's | `STAMP#{stampId}` | [`ItemKey::Notice`] |
 //! | `RESEND` | the participant's | `RESEND#{stampId}#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `COMPLETED` | the participant's | `COMPLETED` | [`ItemKey::Notice`] |
+//! | `PACE` | the participant's | `PACE` | [`ItemKey::Pace`] |
+//! | `REFUSALS` | `EVENT#{eventId}#REFUSALS` | `{hour}#{process}` | [`ItemKey::Refusals`] |
+//! | `TRIES` | `EVENT#{eventId}#USER#{lineUserId}#TRIES` | `{stampId}#{Unix seconds / 600}` | [`ItemKey::Tries`] |
 //! | `FRIENDSHIP` | `CHANNEL#{channel}#USER#{lineUserId}` | `FRIEND#{occurredAt}#{webhookEventId}` | [`ItemKey::Friendship`] |
 //!
 //! | in an index | partition | sort key | in |
@@ -30,10 +33,13 @@ mod shard;
 mod tests;
 
 use crate::domain::{
+    counts::Hour,
     ids::{ChannelName, EventId, LineUserId, StampId, WebhookEventId},
     notice::{NoticeId, NoticeKey},
     time::{Span, Timestamp},
 };
+
+use super::ids::ProcessId;
 
 pub(super) use index::{
     EVENTS, holders_partition, is_listed_partition, masters_partition, parked_partition, timed_user, users_partition,
@@ -45,6 +51,8 @@ pub(super) use progress::{
     shard_of, worker_of,
 };
 pub use shard::Shard;
+
+const PACE: &str = "PACE";
 
 pub(super) const PROFILE: &str = "PROFILE";
 
@@ -73,12 +81,39 @@ pub enum ItemKey {
     },
     /// A fact that calls for a notice: a stamp, a resend, a completed card.
     Notice(NoticeId),
+    /// Which stamp a participant acquired last.
+    Pace {
+        /// In which event.
+        event_id: EventId,
+        /// Who.
+        line_user_id: LineUserId,
+    },
     /// A registration.
     Profile {
         /// For which event.
         event_id: EventId,
         /// Who.
         line_user_id: LineUserId,
+    },
+    /// What one process refused of an event's claims in one hour.
+    Refusals {
+        /// Of which event.
+        event_id: EventId,
+        /// In which hour.
+        hour: Hour,
+        /// Which process.
+        process: ProcessId,
+    },
+    /// How many passcodes a participant tried at a stamp in one stretch of time.
+    Tries {
+        /// In which event.
+        event_id: EventId,
+        /// Who.
+        line_user_id: LineUserId,
+        /// At which stamp.
+        stamp_id: StampId,
+        /// Which stretch: Unix seconds / 600.
+        stretch: i64,
     },
 }
 
@@ -91,7 +126,13 @@ impl ItemKey {
             Self::Friendship { channel, line_user_id, .. } => friend_partition(channel, line_user_id),
             Self::Master { event_id, stamp_id } => format!("EVENT#{event_id}#STAMP#{stamp_id}"),
             Self::Notice(notice) => participant_partition(&notice.event_id, &notice.line_user_id),
-            Self::Profile { event_id, line_user_id } => participant_partition(event_id, line_user_id),
+            Self::Pace { event_id, line_user_id } | Self::Profile { event_id, line_user_id } => {
+                participant_partition(event_id, line_user_id)
+            }
+            Self::Refusals { event_id, .. } => refusals_partition(event_id),
+            Self::Tries { event_id, line_user_id, .. } => {
+                format!("{}#TRIES", participant_partition(event_id, line_user_id))
+            }
         }
     }
 
@@ -105,7 +146,10 @@ impl ItemKey {
             }
             Self::Master { .. } => "MASTER".to_owned(),
             Self::Notice(notice) => notice_sk(&notice.key),
+            Self::Pace { .. } => PACE.to_owned(),
             Self::Profile { .. } => PROFILE.to_owned(),
+            Self::Refusals { hour, process, .. } => format!("{}#{process}", hour.as_str()),
+            Self::Tries { stamp_id, stretch, .. } => format!("{stamp_id}#{stretch}"),
         }
     }
 
@@ -121,6 +165,20 @@ impl ItemKey {
             (["EVENT", event_id, "USER", user], [PROFILE]) => {
                 Self::Profile { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
             }
+            (["EVENT", event_id, "USER", user], [PACE]) => {
+                Self::Pace { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
+            }
+            (["EVENT", event_id, "REFUSALS"], [hour, process]) => Self::Refusals {
+                event_id: event_id.parse().ok()?,
+                hour: Some(Hour::stored(hour)).filter(|hour| hour.start().is_some())?,
+                process: ProcessId::from((*process).to_owned()),
+            },
+            (["EVENT", event_id, "USER", user, "TRIES"], [stamp_id, stretch]) => Self::Tries {
+                event_id: event_id.parse().ok()?,
+                line_user_id: LineUserId::stored(user).ok()?,
+                stamp_id: stamp_id.parse().ok()?,
+                stretch: stretch.parse().ok().filter(|number: &i64| number.to_string() == *stretch)?,
+            },
             (["EVENT", event_id, "USER", user], _) => Self::Notice(NoticeId {
                 event_id: event_id.parse().ok()?,
                 line_user_id: LineUserId::stored(user).ok()?,
@@ -141,6 +199,11 @@ impl ItemKey {
 /// Returns the partition of all facts of one participant (access pattern 1).
 pub(super) fn participant_partition(event_id: &EventId, line_user_id: &LineUserId) -> String {
     format!("EVENT#{event_id}#USER#{line_user_id}")
+}
+
+/// Returns the partition of an event's refused claims.
+pub(super) fn refusals_partition(event_id: &EventId) -> String {
+    format!("EVENT#{event_id}#REFUSALS")
 }
 
 /// Returns whether a key, primary or of an index, is one of an event.

@@ -40,7 +40,12 @@ impl Unreadable {
         match ItemKey::parse(&self.pk, &self.sk)? {
             ItemKey::Notice(notice) => Some(FactKey::Notice(notice.key)),
             ItemKey::Profile { .. } => Some(FactKey::User),
-            ItemKey::Event(_) | ItemKey::Friendship { .. } | ItemKey::Master { .. } => None,
+            ItemKey::Event(_)
+            | ItemKey::Friendship { .. }
+            | ItemKey::Master { .. }
+            | ItemKey::Pace { .. }
+            | ItemKey::Refusals { .. }
+            | ItemKey::Tries { .. } => None,
         }
     }
 

@@ -8,6 +8,7 @@ use actix_web::{
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
+    bounded::Whole,
     event::{Event, EventChange, EventNames, EventRemains, IndexShards, LiffId},
     ids::{ChannelName, EventId},
     json::Plain,
@@ -61,6 +62,12 @@ pub struct EventInput {
     index_shards: Option<IndexShards>,
     #[serde(default, deserialize_with = "present")]
     completion_message_content: Option<Option<Plain>>,
+    #[serde(default, deserialize_with = "present")]
+    min_interval_seconds: Option<Option<Whole<1, 86_400>>>,
+    #[serde(default, deserialize_with = "present")]
+    max_speed_kmh: Option<Option<Whole<1, 1_000>>>,
+    #[serde(default, deserialize_with = "present")]
+    late_minutes: Option<Option<Whole<1, 1_440>>>,
     #[serde(default, rename = "createdAt")]
     _created_at: IgnoredAny,
     #[serde(default, rename = "updatedAt")]
@@ -91,6 +98,9 @@ impl EventInput {
             liff_id: self.liff_id,
             index_shards: self.index_shards,
             completion_message_content: message.transpose()?,
+            min_interval_seconds: self.min_interval_seconds,
+            max_speed_kmh: self.max_speed_kmh,
+            late_minutes: self.late_minutes,
         })
     }
 }

@@ -100,6 +100,7 @@ fn a_user_is_pinned_and_the_articles_one_reads_back() {
 
 fn acquired(notice: NoticeStatus) -> UserStamp {
     UserStamp {
+        proof: None,
         event_id: "stamp-rally-202606".parse().unwrap(),
         line_user_id: hanako(),
         stamp_id: "001".parse().unwrap(),

@@ -8,14 +8,17 @@ mod wire;
 
 use serde_json::Value;
 
-use super::house::{
-    House, RALLY,
-    described::{self, Received},
+use super::{
+    house::{
+        House, RALLY,
+        described::{self, Received},
+    },
+    presence::printed,
 };
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
-const CODES: [(u16, &str); 29] = [
+const CODES: [(u16, &str); 31] = [
     (400, "invalid_request"),
     (400, "cursor_invalid"),
     (401, "token_missing"),
@@ -35,6 +38,8 @@ const CODES: [(u16, &str); 29] = [
     (409, "event_not_started"),
     (409, "event_ended"),
     (409, "stamp_inactive"),
+    (409, "stamp_closed"),
+    (409, "claim_refused"),
     (409, "resend_pending"),
     (409, "setting_fixed"),
     (412, "version_conflict"),
@@ -82,6 +87,21 @@ impl Operation {
     /// The names of its ids: `{eventId}`.
     fn parameters(&self) -> Vec<&str> {
         self.path.split('/').filter(|part| part.starts_with('{')).collect()
+    }
+
+    /// A body that it takes.
+    fn good_body(&self) -> String {
+        if self.is_scan() { format!("{{\"proof\":{{\"code\":\"{}\"}}}}", printed("001")) } else { "{}".to_owned() }
+    }
+
+    /// It says by a code which stamp is meant, so it can't do without a body.
+    fn is_scan(&self) -> bool {
+        self.path.ends_with("/me/scans")
+    }
+
+    /// A request with what it can't do without.
+    fn complete(&self, request: Request) -> Request {
+        if self.is_scan() { request.json(&self.good_body()) } else { request }
     }
 
     /// Its answer comes as a stream of any length.

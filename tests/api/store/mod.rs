@@ -125,6 +125,7 @@ fn registration(who: &LineUserId, request: &str, now: Timestamp) -> User {
 
 fn claim(who: &LineUserId, stamp: &str, request: &str, now: Timestamp) -> UserStamp {
     UserStamp {
+        proof: None,
         event_id: "rally".parse().unwrap(),
         line_user_id: who.clone(),
         stamp_id: stamp.parse().unwrap(),
