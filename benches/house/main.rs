@@ -18,6 +18,7 @@ mod items;
 mod latency;
 mod notices;
 mod process;
+mod proofs;
 mod roles;
 mod scene;
 mod table;
@@ -33,11 +34,17 @@ enum Measure {
     Csv,
     Latency,
     Notices,
+    Proofs,
 }
 
 impl Measure {
-    const ALL: [(&str, Self); 4] =
-        [("acquire", Self::Acquire), ("latency", Self::Latency), ("notices", Self::Notices), ("csv", Self::Csv)];
+    const ALL: [(&str, Self); 5] = [
+        ("acquire", Self::Acquire),
+        ("proofs", Self::Proofs),
+        ("latency", Self::Latency),
+        ("notices", Self::Notices),
+        ("csv", Self::Csv),
+    ];
 
     async fn take(self) -> anyhow::Result<Vec<Row>> {
         match self {
@@ -45,6 +52,7 @@ impl Measure {
             Self::Csv => csv::measure().await,
             Self::Latency => latency::measure().await,
             Self::Notices => notices::measure().await,
+            Self::Proofs => proofs::measure().await,
         }
     }
 }
