@@ -83,7 +83,8 @@ fn row(event: &Event, fact: &Fact) -> Option<String> {
     let (key, status) = fact.notice()?;
     let NoticeStatus::Parked(parked) = status else { return None };
     let asked = match fact {
-        Fact::Resend(resend) => format!("asked for by {}; ", words::printable(&resend.requested_by)),
+        Fact::Resend(resend) => words::asked_by(&resend.requested_by),
+        Fact::ResendCompleted(resend) => words::asked_by(&resend.requested_by),
         Fact::Completed(_) | Fact::User(_) | Fact::UserStamp(_) => String::new(),
     };
     let (participant, since) = (fact.line_user_id(), parked.since.in_zone(event.time_zone));

@@ -167,12 +167,13 @@ impl Function {
             return Ok(Answer::Batch(DynamoDbEventResponse::default()));
         }
         let stream = lambda::stream_of(&entries).context("no record is of a DynamoDB stream")?;
-        let (stream, count) = (stream.to_owned(), entries.len());
+        let (stream, count, began) = (stream.to_owned(), entries.len(), Instant::now());
         // Side by side: a note that comes late takes none of the batch's time.
         let (unfinished, ()) = tokio::join!(
             Box::pin(self.batches.handle(records(entries), &stream, limits)),
-            self.note_that_it_runs(&stream, Instant::now() + limits.hurry)
+            self.note_that_it_runs(&stream, began + limits.hurry)
         );
+        self.give_back_pushes(began + limits.answer).await;
         let tally = self.notices.take_tally();
         tracing::info!(
             records.count = count,
@@ -188,12 +189,20 @@ impl Function {
         let began = Instant::now();
         self.batches.forget_notes(began + limits.hurry).await;
         let Drained { tally, end } = self.notices.delivery().drain_within(began, limits).await;
+        self.give_back_pushes(began + limits.answer).await;
         let drained = tally.total();
         tracing::info!(notices.count = drained, outcomes = ?tally, "tried what is held");
         if end? == DrainEnd::OutOfTime {
             tracing::warn!("there was no time to try everything that is held");
         }
         Ok(Answer::Drained { drained })
+    }
+
+    /// Gives back what is reserved of the month's pushes: AWS Lambda may end the process at any time after the answer.
+    async fn give_back_pushes(&self, until: Instant) {
+        if timeout_at(until, self.notices.delivery().give_back_pushes()).await.is_err() {
+            tracing::warn!("reserved pushes can't be given back in time");
+        }
     }
 
     /// Notes once in an hour that a function is handed the stream's records, for `reconcile`: it must not leave to workers

@@ -22,13 +22,17 @@ const COUNTERS: [(&str, &str); 9] = [
     ),
 ];
 
-const GAUGES: [(&str, &str); 9] = [
+const GAUGES: [(&str, &str); 10] = [
     ("stamp_rally_channel_failing_seconds", "For how long LINE has answered no push of this process; 0 if it did."),
     ("stamp_rally_channel_paused", "1: this process can't send on the channel now, and parks its notices."),
     ("stamp_rally_line_quota_left", "Messages left this month, by channel; set by the leading worker."),
     (
         "stamp_rally_notices",
         "Notices in a special state by event, as far as one page counts; set by the leading worker.",
+    ),
+    (
+        "stamp_rally_push_budget_left",
+        "Pushes of the month's budget that nobody has reserved, by channel; set by the leading worker.",
     ),
     ("stamp_rally_shard_lag_seconds", "Age of the oldest unfinished record, by shard."),
     ("stamp_rally_shard_progress_timestamp_seconds", "When the progress of a shard with news was last written."),

@@ -1,6 +1,6 @@
 //! The service out of its parts: what `serve`, `consume`, `dev` and every test have in common.
 
-use std::{collections::HashMap, io, net::TcpListener, sync::Arc, time::Duration};
+use std::{collections::HashMap, io, net::TcpListener, num::NonZeroU32, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -133,11 +133,17 @@ impl<'a> Builder<'a> {
         Ok(NoticeEffect::new(Delivery::new(DeliveryParts {
             rallies: Rallies::new(store.clone(), self.clock.clone()),
             messengers: self.messengers()?,
+            monthly_pushes: self.monthly_pushes(),
             store: store.clone(),
             clock: self.clock.clone(),
             settings: self.settings.delivery.clone(),
             retry: self.retry.clone(),
         })))
+    }
+
+    fn monthly_pushes(&self) -> HashMap<ChannelName, NonZeroU32> {
+        let budget = |(name, channel): (&ChannelName, &ChannelSettings)| Some((name.clone(), channel.monthly_pushes?));
+        self.settings.line.channels.iter().filter_map(budget).collect()
     }
 
     fn messengers(&self) -> anyhow::Result<HashMap<ChannelName, Messenger>> {

@@ -47,6 +47,12 @@ pub trait Effect: Send + Sync {
 
     /// Takes note of this worker's place among the live ones; called after each look at them.
     fn placed(&self, _place: &Place) {}
+
+    /// Gives up what this effect keeps for jobs, if it has none at hand. Called after each look at the workers, and when the
+    /// worker has ended.
+    fn rest(&self) -> BoxFuture<'_, ()> {
+        Box::pin(future::ready(()))
+    }
 }
 
 /// What a record is for one effect.

@@ -102,6 +102,9 @@ impl Worker {
                 () = tokio::time::sleep(pause) => {}
             }
         }
+        for effect in self.parts.effects.iter() {
+            effect.rest().await;
+        }
     }
 
     /// Finds the table's stream; `None` if it has none.

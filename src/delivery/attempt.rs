@@ -23,7 +23,7 @@ use crate::domain::{
 };
 use crate::store::{StoreError, keys::ItemKey, unreadable::hashed};
 
-use super::{Outcome, health::PauseReason, pending::PendingNotice, retry::RETRY_LIMIT};
+use super::{Outcome, budget::AtHand, health::PauseReason, pending::PendingNotice, retry::RETRY_LIMIT};
 
 /// All that is known of one notice while it is worked on.
 pub(super) struct Attempt<'a> {
@@ -38,6 +38,8 @@ pub(super) struct Attempt<'a> {
     not_before: Duration,
     /// Its place among the notices of its channel that are worked on at once, for as long as the attempt takes.
     permit: Option<SemaphorePermit<'a>>,
+    /// That it is worked on, for the channel's budget.
+    at_hand: Option<AtHand<'a>>,
     /// When an attempt of this process first ended without a clear answer.
     ambiguous_at: Option<Timestamp>,
     /// Whether the item says so too.
@@ -95,6 +97,7 @@ impl<'a> Attempt<'a> {
             is_overdue: false,
             not_before: Duration::ZERO,
             permit: None,
+            at_hand: None,
             ambiguous_at: None,
             is_noted: false,
             maybe_sent_at: None,

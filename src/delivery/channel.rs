@@ -1,11 +1,7 @@
-//! One channel: its health, its rate, and how many of its notices are worked on at once. Channels never wait for one
-//! another.
+//! One channel: its health, its rate, its budget, and how many of its notices are worked on at once. Channels never wait for
+//! one another.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, num::NonZeroU32, sync::Mutex, time::Duration};
 
 use tokio::{sync::Semaphore, time::Instant};
 
@@ -14,7 +10,9 @@ use crate::line::messaging::{Messenger, PushError};
 
 use super::{
     DeliverySettings,
+    budget::{Budget, BudgetParts},
     health::{Admission, Health, PauseReason},
+    lock::locked,
     rate::{RateLimit, Share, Turn},
 };
 
@@ -29,6 +27,8 @@ pub struct Channel {
     pub messenger: Messenger,
     /// How many of its notices may be worked on.
     pub permits: Semaphore,
+    /// The month's pushes, if it is configured how many there are.
+    pub budget: Option<Budget>,
     health: Mutex<Health>,
     probe_interval: Duration,
     rate: Mutex<RateLimit>,
@@ -45,6 +45,7 @@ impl Channel {
             name,
             messenger,
             permits: Semaphore::new(settings.concurrency.max(1)),
+            budget: None,
             health: Mutex::default(),
             probe_interval: settings.probe_interval,
             rate: Mutex::default(),
@@ -71,9 +72,14 @@ impl Channel {
         locked(&self.health).admit(uptime, self.probe_interval)
     }
 
-    /// Returns whether a push would be admitted now.
+    /// Returns whether a push would be admitted now, by its health and by its budget.
     pub fn would_admit(&self, uptime: Duration) -> bool {
-        locked(&self.health).would_admit(uptime)
+        locked(&self.health).would_admit(uptime) && self.budget.as_ref().is_none_or(Budget::would_admit)
+    }
+
+    /// Returns whether one notice is to find out at first whether the others can be sent.
+    pub fn is_held_up(&self) -> bool {
+        self.paused().is_some() || self.budget.as_ref().is_some_and(Budget::is_used_up)
     }
 
     /// Returns why it is paused, if it is.
@@ -161,6 +167,16 @@ impl Channels {
         Self(messengers.into_iter().map(channel).collect())
     }
 
+    /// Gives the channels that have one their budget.
+    #[must_use]
+    pub fn with_budgets(mut self, monthly: &HashMap<ChannelName, NonZeroU32>, parts: &BudgetParts<'_>) -> Self {
+        for channel in self.0.values_mut() {
+            let limit = monthly.get(&channel.name);
+            channel.budget = limit.map(|limit| Budget::new(channel.name.clone(), *limit, parts));
+        }
+        self
+    }
+
     /// Returns the channel of this name, if it is configured.
     #[must_use]
     pub fn find(&self, name: &ChannelName) -> Option<&Channel> {
@@ -183,11 +199,6 @@ impl Channels {
         let set = |channel: &Channel| locked(&channel.rate).set_share(share, channel.started.elapsed(), after);
         self.0.values().for_each(set);
     }
-}
-
-/// Locks. Behind a lock whose thread panicked there are plain values that are whole.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -23,7 +23,8 @@ use crate::store::{StoreError, completions::PendingCompletion, listing::Wanted, 
 
 use super::{
     Delivery, Outcome, Tally,
-    channel::locked,
+    channel::Channel,
+    lock::locked,
     pending::{Path, PendingNotice},
 };
 
@@ -77,8 +78,8 @@ impl Delivery {
         Ok(())
     }
 
-    /// Drains some participants. While the channel is paused, one after another: the first whose notice goes through
-    /// resumes it.
+    /// Drains some participants. While the channel is paused, or has no pushes left, one after another: the first whose
+    /// notice goes through shows that the others may follow.
     async fn drain_page(
         &self,
         event: &Event,
@@ -86,13 +87,13 @@ impl Delivery {
         tally: &Mutex<Tally>,
         stop: &CancellationToken,
     ) {
-        if self.is_paused(event) && !participants.is_empty() {
+        if self.is_held_up(event) && !participants.is_empty() {
             // One that LINE can't take must not be the one that is attempted each time.
             let place = self.parts.probes.fetch_add(1, Ordering::Relaxed) % participants.len();
             participants.rotate_left(place);
         }
         let mut participants = participants.into_iter();
-        while self.is_paused(event) && self.may_drain(event) {
+        while self.is_held_up(event) && self.may_drain(event) {
             let Some(user) = participants.next() else { return };
             self.drain_participant(&event.event_id, &user, tally, stop).await;
         }
@@ -186,8 +187,8 @@ impl Delivery {
             || channel.is_some_and(|channel| channel.would_admit(self.clock().uptime()))
     }
 
-    fn is_paused(&self, event: &Event) -> bool {
-        self.parts.channels.find(&event.channel).is_some_and(|channel| channel.paused().is_some())
+    fn is_held_up(&self, event: &Event) -> bool {
+        self.parts.channels.find(&event.channel).is_some_and(Channel::is_held_up)
     }
 }
 

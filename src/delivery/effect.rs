@@ -21,7 +21,7 @@ use crate::store::{
 
 use super::{
     Delivery, Tally,
-    channel::locked,
+    lock::locked,
     pending::{Path, PendingNotice},
     report::Report,
 };
@@ -84,6 +84,10 @@ impl Effect for NoticeEffect {
         if place.membership == Membership::Left {
             self.delivery.parts.channels.forget();
         }
+    }
+
+    fn rest(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.delivery.give_back_pushes())
     }
 }
 

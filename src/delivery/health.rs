@@ -11,6 +11,8 @@ const FAILING: Duration = Duration::from_secs(10);
 /// Why a channel is paused, or a notice is held (`noticeReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PauseReason {
+    /// The month's pushes that the configuration allows are used up (`monthly_pushes`); the channel isn't paused.
+    Budget,
     /// No channel of that name is configured here.
     ChannelUnknown,
     /// An earlier notice of the same participant is held, and order is kept.
@@ -30,6 +32,7 @@ impl PauseReason {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Budget => "budget",
             Self::ChannelUnknown => "channel_unknown",
             Self::EarlierHeld => "earlier_held",
             Self::LineUnavailable => "line_unavailable",

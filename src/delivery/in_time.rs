@@ -19,7 +19,7 @@ use crate::store::{
     progress::{FactSpan, NotedBatch},
 };
 
-use super::{Delivery, Tally, channel::locked};
+use super::{Delivery, Tally, lock::locked};
 
 /// A process looks for notes that other processes left this often: it reads the whole table of progress for it.
 const EVERY: Duration = Duration::from_mins(10);

@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::line::flex::{Fault, Template, Values};
 use crate::store::rallies::Rally;
 
-use super::channel::locked;
+use super::lock::locked;
 
 /// Why there is nothing to send, in words for an operator.
 pub type Unusable = String;

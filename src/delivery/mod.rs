@@ -9,16 +9,19 @@
 //! | [`reconcile`] | what the stream has forgotten | store, LINE |
 //! | `report.rs` | what operators see of what waits | store, LINE |
 //! | [`channel`], [`health`], [`rate`], [`retry`], [`message`] | a channel's health and rate, pauses, texts | time |
+//! | [`budget`] | the month's pushes of a channel | store |
 //! | [`pending`], [`outcome`] | a notice to be sent, and what became of it | none |
 //!
 //! Whatever happens may happen twice: every write is guarded, every push carries a key that LINE knows again.
 
 mod attempt;
+pub mod budget;
 pub mod channel;
 pub mod drain;
 pub mod effect;
 pub mod health;
 pub mod in_time;
+mod lock;
 pub mod message;
 pub mod outcome;
 pub mod parts;

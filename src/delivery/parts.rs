@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    num::NonZeroU32,
     sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
@@ -13,7 +14,9 @@ use crate::domain::{ids::ChannelName, time::Clock};
 use crate::line::messaging::Messenger;
 use crate::store::{Store, rallies::Rallies};
 
-use super::{DeliverySettings, Outcome, RetrySettings, channel::Channels, message::Templates, rate::Share};
+use super::{
+    DeliverySettings, Outcome, RetrySettings, budget::BudgetParts, channel::Channels, message::Templates, rate::Share,
+};
 
 /// What delivery needs to work.
 pub struct DeliveryParts {
@@ -23,6 +26,8 @@ pub struct DeliveryParts {
     pub rallies: Rallies,
     /// The configured channels.
     pub messengers: HashMap<ChannelName, Messenger>,
+    /// How many pushes a month the channels with a budget may make.
+    pub monthly_pushes: HashMap<ChannelName, NonZeroU32>,
     /// Time.
     pub clock: Clock,
     /// The configuration.
@@ -57,7 +62,9 @@ impl Delivery {
     /// Makes delivery out of its parts.
     #[must_use]
     pub fn new(parts: DeliveryParts) -> Self {
-        let channels = Channels::new(parts.messengers, &parts.settings);
+        let probe_interval = parts.settings.probe_interval;
+        let budget = BudgetParts { store: &parts.store, clock: &parts.clock, probe_interval };
+        let channels = Channels::new(parts.messengers, &parts.settings).with_budgets(&parts.monthly_pushes, &budget);
         Outcome::register();
         Self {
             parts: Arc::new(Parts {
@@ -90,6 +97,13 @@ impl Delivery {
     /// Changes how many pushes this worker may make on each channel; more only `after` this long.
     pub fn set_share(&self, share: impl Into<Share>, after: Duration) {
         self.parts.channels.set_share(share, after);
+    }
+
+    /// Gives back the pushes that are reserved and not needed: where nothing is at hand, and of a month that is over.
+    pub async fn give_back_pushes(&self) {
+        for budget in self.parts.channels.all().filter_map(|channel| channel.budget.as_ref()) {
+            budget.rest().await;
+        }
     }
 
     pub(super) fn clock(&self) -> &Clock {

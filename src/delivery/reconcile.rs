@@ -89,6 +89,7 @@ impl Delivery {
             None => Box::pin(run.all(&events)).await,
             Some(presence) => presence.beside(Box::pin(run.all(&events))).await,
         };
+        self.give_back_pushes().await;
         done.map(|done| Reconciled { readers, unreadable_events, ..done })
     }
 

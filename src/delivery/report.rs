@@ -1,4 +1,5 @@
-//! What operators see of what waits: reported by the worker that leads, so that one asks and not all.
+//! What operators see of what waits, and of what may still be sent: reported by the worker that leads, so that one asks and
+//! not all.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -23,7 +24,7 @@ const EVERY: Duration = Duration::from_mins(1);
 /// The notices of an event that has been over for so long are history: they are reported as none.
 const HISTORY_MS: i64 = 7 * 24 * 3600 * 1000;
 
-/// Counts parked notices and asks LINE for the quotas.
+/// Counts parked notices, asks LINE for the quotas, and says what is left of the budgets.
 pub(super) struct Report {
     delivery: Delivery,
     reported: tokio::sync::Mutex<Reported>,
@@ -74,6 +75,7 @@ impl LeaderWork for Report {
 struct Reported {
     notices: HashMap<(EventId, ParkedState), Gauge>,
     quotas: HashMap<ChannelName, Gauge>,
+    budgets: HashMap<ChannelName, Gauge>,
 }
 
 impl Reported {
@@ -81,6 +83,7 @@ impl Reported {
         if let Err(error) = self.notices(delivery).await {
             tracing::warn!(error = %Causes(&error), "parked notices can't be counted now");
         }
+        self.budgets(delivery).await;
         self.quotas(delivery).await;
     }
 
@@ -122,9 +125,22 @@ impl Reported {
         }
     }
 
+    /// Says how many of the month's pushes are left to be reserved on each channel that has a budget.
+    async fn budgets(&mut self, delivery: &Delivery) {
+        for channel in delivery.parts.channels.all() {
+            let Some(budget) = &channel.budget else { continue };
+            let left = budget.left().await.map_or_else(|error| {
+                tracing::warn!(channel = %channel.name, error = %Causes(&error), "the month's reserved pushes can't be read now");
+                f64::NAN
+            }, f64::from);
+            self.budgets.entry(channel.name.clone()).or_insert_with(|| budget_left(&channel.name)).set(left);
+        }
+    }
+
     fn forget(&mut self) {
         self.notices.drain().for_each(|(_, gauge)| gauge.set(0));
         self.quotas.drain().for_each(|(_, gauge)| gauge.set(f64::NAN));
+        self.budgets.drain().for_each(|(_, gauge)| gauge.set(f64::NAN));
     }
 }
 
@@ -134,4 +150,8 @@ fn notices(event_id: &EventId, state: ParkedState) -> Gauge {
 
 fn quota(channel: &ChannelName) -> Gauge {
     metrics::gauge!("stamp_rally_line_quota_left", "channel" => channel.to_string())
+}
+
+fn budget_left(channel: &ChannelName) -> Gauge {
+    metrics::gauge!("stamp_rally_push_budget_left", "channel" => channel.to_string())
 }

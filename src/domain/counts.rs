@@ -38,7 +38,7 @@ impl Tick {
     pub fn of(fact: &Fact) -> Option<Self> {
         let what = match fact {
             Fact::Completed(_) => Counted::Completion,
-            Fact::Resend(_) => return None,
+            Fact::Resend(_) | Fact::ResendCompleted(_) => return None,
             Fact::User(_) => Counted::Registration,
             Fact::UserStamp(stamp) => Counted::Stamp(stamp.stamp_id.clone()),
         };

@@ -3,7 +3,8 @@
 
 use super::{
     fact::{Facts, Friendship},
-    notice::{NoticeKey, NoticeStatus, Parked},
+    notice::{NoticeKey, NoticeStatus, Parked, Via},
+    resend::{Chain, number_of},
     time::Timestamp,
 };
 
@@ -49,6 +50,8 @@ pub struct Sent<'a> {
     pub at: Option<Timestamp>,
     /// LINE's `x-line-request-id` of the accepted push.
     pub request_id: Option<&'a str>,
+    /// How it got to the participant, where its item says so.
+    pub via: Option<Via>,
     /// What LINE accepted was this resend of it.
     pub by_resend: Option<u16>,
 }
@@ -81,7 +84,11 @@ pub fn fold<'a>(facts: &'a Facts, friendships: &[Friendship]) -> Vec<NoticeLine<
         (key, Some(resend.requested_by.as_str()), resend.requested_at, &resend.notice)
     });
     let completed = facts.completed.iter().map(|card| (NoticeKey::Completed, None, card.completed_at, &card.notice));
-    let notices = stamps.chain(resends).chain(completed);
+    let completed_resends = facts.completed_resends.iter().map(|resend| {
+        let key = NoticeKey::ResendCompleted { number: resend.number };
+        (key, Some(resend.requested_by.as_str()), resend.requested_at, &resend.notice)
+    });
+    let notices = stamps.chain(resends).chain(completed).chain(completed_resends);
     let mut lines: Vec<_> = notices
         .filter_map(|(key, requested_by, since, status)| {
             let state = state(facts, friendships, &key, status)?;
@@ -103,9 +110,9 @@ fn state<'a>(
         NoticeStatus::None => None,
         NoticeStatus::Parked(parked) => Some(DeliveryState::Parked(parked)),
         NoticeStatus::Pending { maybe_sent_at } => Some(DeliveryState::Pending { maybe_sent_at: *maybe_sent_at }),
-        NoticeStatus::Sent { at, request_id } => {
+        NoticeStatus::Sent { at, request_id, via } => {
             let by_resend = resend_that_sent(facts, key, status);
-            let sent = Sent { at: *at, request_id: request_id.as_deref(), by_resend };
+            let sent = Sent { at: *at, request_id: request_id.as_deref(), via: *via, by_resend };
             let unfollowed = unfollowed_before(friendships, *at);
             Some(unfollowed.map_or(DeliveryState::Sent(sent), |unfollowed_at| DeliveryState::SentToNonFriend {
                 sent,
@@ -117,13 +124,9 @@ fn state<'a>(
 
 /// Returns the resend whose acceptance marked a notice before it: both have the same mark.
 fn resend_that_sent(facts: &Facts, key: &NoticeKey, mark: &NoticeStatus) -> Option<u16> {
-    let (stamp_id, own) = match key {
-        NoticeKey::Completed => return None,
-        NoticeKey::Resend { stamp_id, number } => (stamp_id, *number),
-        NoticeKey::Stamp(stamp_id) => (stamp_id, 0),
-    };
-    let later = facts.resends.iter().filter(|resend| resend.stamp_id == *stamp_id && resend.number > own);
-    later.filter(|resend| resend.notice == *mark).map(|resend| resend.number).max()
+    let (chain, own) = (Chain::of(key), number_of(key));
+    let numbered = facts.chain(&chain).map(|(key, status)| (number_of(&key), status));
+    numbered.filter(|(number, status)| *number > own && *status == mark).map(|(number, _)| number).max()
 }
 
 /// Returns since when the participant was no friend, if the newest follow or unfollow before the sending says so.
@@ -147,7 +150,7 @@ mod tests {
     }
 
     fn sent(at: i64) -> NoticeStatus {
-        NoticeStatus::Sent { at: Some(minute(at)), request_id: Some(format!("line-{at}")) }
+        NoticeStatus::Sent { at: Some(minute(at)), request_id: Some(format!("line-{at}")), via: Some(Via::Push) }
     }
 
     fn parked(state: ParkedState) -> NoticeStatus {
@@ -243,7 +246,7 @@ mod tests {
     fn a_participant_who_is_no_friend_changes_nothing_for_what_was_not_sent() {
         assert_eq!(word_of(parked(ParkedState::Failed), &[friendship(0, false)]), "failed");
         assert_eq!(word_of(NoticeStatus::Pending { maybe_sent_at: None }, &[friendship(0, false)]), "waiting");
-        let undated = NoticeStatus::Sent { at: None, request_id: None };
+        let undated = NoticeStatus::Sent { at: None, request_id: None, via: None };
         assert_eq!(word_of(undated, &[friendship(0, false)]), "sent", "it isn't known when");
     }
 

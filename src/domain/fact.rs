@@ -1,11 +1,15 @@
 //! Facts: what happened, written once and never changed.
 
+mod facts;
+
 use super::{
     ids::{ChannelName, EventId, LineUserId, RequestId, StampId, WebhookEventId},
     notice::{NoticeKey, NoticeStatus},
     proof::AcceptedProof,
     time::Timestamp,
 };
+
+pub use facts::{Acquisition, FactKey, Facts};
 
 /// One fact of one participant of one event.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +18,8 @@ pub enum Fact {
     Completed(Completed),
     /// An operator asked for a notice to be sent again.
     Resend(Resend),
+    /// An operator asked for the notice of a completed card to be sent again.
+    ResendCompleted(ResendCompleted),
     /// Registered.
     User(User),
     /// Acquired a stamp.
@@ -71,6 +77,23 @@ pub struct Resend {
     pub line_user_id: LineUserId,
     /// The notice of which stamp.
     pub stamp_id: StampId,
+    /// Which resend of it, from 1.
+    pub number: u16,
+    /// The name of the admin token that asked.
+    pub requested_by: String,
+    /// When.
+    pub requested_at: Timestamp,
+    /// What became of it.
+    pub notice: NoticeStatus,
+}
+
+/// A completed card's notice to be sent again (entity `RESEND_COMPLETED`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResendCompleted {
+    /// In this event.
+    pub event_id: EventId,
+    /// To whom.
+    pub line_user_id: LineUserId,
     /// Which resend of it, from 1.
     pub number: u16,
     /// The name of the admin token that asked.
@@ -143,6 +166,7 @@ impl Fact {
         match self {
             Self::Completed(fact) => fact.completed_at,
             Self::Resend(fact) => fact.requested_at,
+            Self::ResendCompleted(fact) => fact.requested_at,
             Self::User(fact) => fact.created_at,
             Self::UserStamp(fact) => fact.acquired_at,
         }
@@ -154,6 +178,7 @@ impl Fact {
         match self {
             Self::Completed(fact) => &fact.event_id,
             Self::Resend(fact) => &fact.event_id,
+            Self::ResendCompleted(fact) => &fact.event_id,
             Self::User(fact) => &fact.event_id,
             Self::UserStamp(fact) => &fact.event_id,
         }
@@ -165,6 +190,7 @@ impl Fact {
         match self {
             Self::Completed(fact) => &fact.line_user_id,
             Self::Resend(fact) => &fact.line_user_id,
+            Self::ResendCompleted(fact) => &fact.line_user_id,
             Self::User(fact) => &fact.line_user_id,
             Self::UserStamp(fact) => &fact.line_user_id,
         }
@@ -174,7 +200,7 @@ impl Fact {
     #[must_use]
     pub fn request_id(&self) -> Option<&RequestId> {
         match self {
-            Self::Completed(_) | Self::Resend(_) => None,
+            Self::Completed(_) | Self::Resend(_) | Self::ResendCompleted(_) => None,
             Self::User(fact) => fact.request_id.as_ref(),
             Self::UserStamp(fact) => fact.request_id.as_ref(),
         }
@@ -188,138 +214,9 @@ impl Fact {
             Self::Resend(fact) => {
                 Some((NoticeKey::Resend { stamp_id: fact.stamp_id.clone(), number: fact.number }, &fact.notice))
             }
+            Self::ResendCompleted(fact) => Some((NoticeKey::ResendCompleted { number: fact.number }, &fact.notice)),
             Self::User(_) => None,
             Self::UserStamp(fact) => Some((NoticeKey::Stamp(fact.stamp_id.clone()), &fact.notice)),
-        }
-    }
-}
-
-/// All facts of one participant of one event, as one consistent read found them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
-    /// The registration, if there is one.
-    pub user: Option<User>,
-    /// The acquired stamps, by id.
-    pub stamps: Vec<UserStamp>,
-    /// The resends, by stamp and number.
-    pub resends: Vec<Resend>,
-    /// The completed card, if it was completed.
-    pub completed: Option<Completed>,
-    /// Which stamp was acquired last, where the event limits their pace.
-    pub pace: Option<Pace>,
-    /// Facts that are there, as their keys say, and that can't be read.
-    pub unreadable: Vec<FactKey>,
-}
-
-/// Whether a participant has a stamp.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Acquisition<'a> {
-    /// They don't.
-    None,
-    /// They do.
-    Read(&'a UserStamp),
-    /// They do, as the item's key says; nothing else of it can be read.
-    Unreadable,
-}
-
-impl<'a> Acquisition<'a> {
-    /// Returns the fact, if there is one that can be read.
-    #[must_use]
-    pub fn stamp(self) -> Option<&'a UserStamp> {
-        if let Self::Read(stamp) = self { Some(stamp) } else { None }
-    }
-}
-
-/// Names one fact among those of a participant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FactKey {
-    /// A fact from which a notice may follow.
-    Notice(NoticeKey),
-    /// The registration.
-    User,
-}
-
-impl FromIterator<Fact> for Facts {
-    fn from_iter<I: IntoIterator<Item = Fact>>(facts: I) -> Self {
-        let mut all = Self::default();
-        for fact in facts {
-            match fact {
-                Fact::Completed(fact) => all.completed = Some(fact),
-                Fact::Resend(fact) => all.resends.push(fact),
-                Fact::User(fact) => all.user = Some(fact),
-                Fact::UserStamp(fact) => all.stamps.push(fact),
-            }
-        }
-        all
-    }
-}
-
-impl Facts {
-    /// Returns whether nothing is known of this participant.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Returns the stamp, if they have it.
-    #[must_use]
-    pub fn stamp(&self, stamp_id: &StampId) -> Option<&UserStamp> {
-        self.stamps.iter().find(|stamp| stamp.stamp_id == *stamp_id)
-    }
-
-    /// Returns whether they have a stamp, also where the fact that says so can't be read.
-    #[must_use]
-    pub fn has_stamp(&self, stamp_id: &StampId) -> bool {
-        self.acquisition(stamp_id) != Acquisition::None
-    }
-
-    /// Returns their acquisition of a stamp.
-    #[must_use]
-    pub fn acquisition(&self, stamp_id: &StampId) -> Acquisition<'_> {
-        let is_it = |key: &FactKey| matches!(key, FactKey::Notice(NoticeKey::Stamp(id)) if id == stamp_id);
-        match self.stamp(stamp_id) {
-            Some(stamp) => Acquisition::Read(stamp),
-            None if self.unreadable.iter().any(is_it) => Acquisition::Unreadable,
-            None => Acquisition::None,
-        }
-    }
-
-    /// Returns the stamp whose message a notice carries; for a completed card that of the stamp that completed it.
-    #[must_use]
-    pub fn stamp_of<'a>(&'a self, key: &'a NoticeKey) -> Option<&'a StampId> {
-        match key {
-            NoticeKey::Completed => self.completed.as_ref().map(|completed| &completed.by_stamp_id),
-            NoticeKey::Resend { stamp_id, .. } | NoticeKey::Stamp(stamp_id) => Some(stamp_id),
-        }
-    }
-
-    /// Returns the request that a notice goes back to: that of the stamp which it is about.
-    #[must_use]
-    pub fn request_of(&self, key: &NoticeKey) -> Option<&RequestId> {
-        self.stamp(self.stamp_of(key)?)?.request_id.as_ref()
-    }
-
-    /// The facts in the order in which they happened.
-    #[must_use]
-    pub fn in_order(&self) -> Vec<Fact> {
-        let mut all: Vec<Fact> = self.user.iter().cloned().map(Fact::User).collect();
-        all.extend(self.stamps.iter().cloned().map(Fact::UserStamp));
-        all.extend(self.resends.iter().cloned().map(Fact::Resend));
-        all.extend(self.completed.iter().cloned().map(Fact::Completed));
-        all.sort_by_key(Fact::at);
-        all
-    }
-
-    /// Returns what became of one notice; `None` if there is no such fact.
-    #[must_use]
-    pub fn notice(&self, key: &NoticeKey) -> Option<&NoticeStatus> {
-        match key {
-            NoticeKey::Completed => self.completed.as_ref().map(|fact| &fact.notice),
-            NoticeKey::Resend { stamp_id, number } => {
-                let found = self.resends.iter().find(|fact| fact.stamp_id == *stamp_id && fact.number == *number);
-                found.map(|fact| &fact.notice)
-            }
-            NoticeKey::Stamp(stamp_id) => self.stamp(stamp_id).map(|fact| &fact.notice),
         }
     }
 }

@@ -27,6 +27,11 @@ pub enum NoticeKey {
         /// Which resend of it.
         number: u16,
     },
+    /// The n-th resend of a completed card's notice, n from 1.
+    ResendCompleted {
+        /// Which resend of it.
+        number: u16,
+    },
     /// An acquired stamp.
     Stamp(StampId),
 }
@@ -62,7 +67,7 @@ pub enum Subject {
 /// Returns the key under which LINE remembers a push for 24 hours (Messaging API: "Retrying an API request").
 ///
 /// The same fact always has the same key, on every process and at every attempt: that makes a push idempotent. `number`
-/// is 0, or the number of the RESEND.
+/// is 0, or the number of the `RESEND` or `RESEND_COMPLETED`.
 #[must_use]
 pub fn retry_key(channel: &ChannelName, notice: &NoticeId, subject: &Subject, number: u16) -> Uuid {
     let NoticeId { event_id, line_user_id, .. } = notice;
@@ -88,8 +93,10 @@ pub enum NoticeStatus {
     Sent {
         /// When we marked it. The source article's items always have it.
         at: Option<Timestamp>,
-        /// LINE's `x-line-request-id` of the accepted push.
+        /// LINE's `x-line-request-id` of what it accepted.
         request_id: Option<String>,
+        /// How it got to the participant. What was marked by an earlier version doesn't say.
+        via: Option<Via>,
     },
     /// It is pending: delivery sends it.
     Pending {
@@ -137,6 +144,27 @@ worded! {
     }
 }
 
+worded! {
+    /// How a notice got to its participant, as `noticeVia` spells it.
+    Via {
+        /// It was read on the participant's page.
+        Page = "page",
+        /// By a push message, which the month's messages count.
+        Push = "push",
+        /// By a reply to what the participant did, which costs nothing.
+        Reply = "reply",
+    }
+}
+
+impl FromStr for Via {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let found = Self::ALL.into_iter().find(|via| via.as_str() == text);
+        found.ok_or_else(|| Malformed::new("noticeVia", "must be page, push or reply"))
+    }
+}
+
 impl FromStr for ParkedState {
     type Err = Malformed;
 
@@ -172,7 +200,7 @@ mod tests {
         let acquired_at = "2026-05-23T11:30:00.000Z".parse().unwrap();
         let stamp = Subject::Stamp { stamp_id: "001".parse().unwrap(), acquired_at };
         let completed = Subject::Completed { completed_at: acquired_at };
-        let keys = [(&stamp, 0), (&stamp, 1), (&completed, 0)]
+        let keys = [(&stamp, 0), (&stamp, 1), (&completed, 0), (&completed, 1)]
             .map(|(subject, n)| retry_key(&channel, &notice, subject, n).to_string());
         // Computed with another implementation (Python's uuid.uuid5).
         assert_eq!(
@@ -180,7 +208,8 @@ mod tests {
             [
                 "a899849e-45bd-51cd-b516-408bd4ea6e78",
                 "a0a6d13b-e65a-58ee-a5e7-8baae811a37e",
-                "9f64cf5b-e94e-541f-8b87-d657391fba93"
+                "9f64cf5b-e94e-541f-8b87-d657391fba93",
+                "58485c0a-a53a-524d-9782-0acd1231531f"
             ]
         );
     }
@@ -189,6 +218,9 @@ mod tests {
     fn a_state_is_read_as_it_is_written() {
         for state in ParkedState::ALL {
             assert_eq!(state.as_str().parse(), Ok(state));
+        }
+        for via in Via::ALL {
+            assert_eq!(via.as_str().parse(), Ok(via));
         }
         assert!("Held".parse::<ParkedState>().is_err());
     }

@@ -1,11 +1,15 @@
-//! A stamp's notice sent again: when that is refused, and which notices a resend settles.
+//! A notice sent again: when that is refused, and which notices a resend settles.
 //!
-//! The notices of one stamp are a chain: its own, then its resends by number. Only the last one counts: while that is
-//! on its way nothing more is sent, and when LINE accepts it, the ones before it are done too.
+//! The notices of one stamp are a chain: its own, then its resends by number; so are those of the completed card. Only the
+//! last one counts: while that is on its way nothing more is sent, and when LINE accepts it, the ones before it are done
+//! too.
+
+#[cfg(test)]
+mod tests;
 
 use super::{
-    fact::{Facts, Resend},
-    ids::StampId,
+    fact::{Facts, Resend, ResendCompleted},
+    ids::{EventId, LineUserId, StampId},
     notice::{NoticeKey, NoticeStatus, ParkedState},
     time::Timestamp,
 };
@@ -13,102 +17,207 @@ use super::{
 /// The last number there is: a resend's key has three digits.
 pub const LAST_NUMBER: u16 = 999;
 
-/// An order to send a stamp's notice again.
+/// Names the notices of which only the last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Chain {
+    /// Those of the completed card.
+    Completed,
+    /// Those of one stamp.
+    Stamp(StampId),
+}
+
+impl Chain {
+    /// Returns the chain of a notice.
+    #[must_use]
+    pub fn of(key: &NoticeKey) -> Self {
+        match key {
+            NoticeKey::Completed | NoticeKey::ResendCompleted { .. } => Self::Completed,
+            NoticeKey::Resend { stamp_id, .. } | NoticeKey::Stamp(stamp_id) => Self::Stamp(stamp_id.clone()),
+        }
+    }
+
+    /// Returns the notice of its n-th resend.
+    #[must_use]
+    pub fn resend(&self, number: u16) -> NoticeKey {
+        match self {
+            Self::Completed => NoticeKey::ResendCompleted { number },
+            Self::Stamp(stamp_id) => NoticeKey::Resend { stamp_id: stamp_id.clone(), number },
+        }
+    }
+
+    /// Returns whether a notice is one of it.
+    fn has(&self, key: &NoticeKey) -> bool {
+        match (self, key) {
+            (Self::Completed, NoticeKey::Completed | NoticeKey::ResendCompleted { .. }) => true,
+            (Self::Stamp(of), NoticeKey::Resend { stamp_id, .. } | NoticeKey::Stamp(stamp_id)) => of == stamp_id,
+            (Self::Completed | Self::Stamp(_), _) => false,
+        }
+    }
+
+    /// Returns the refusal of an order while its last notice is on its way.
+    #[must_use]
+    pub fn pending(&self) -> ResendRefusal {
+        match self {
+            Self::Completed => ResendRefusal::CompletedPending,
+            Self::Stamp(_) => ResendRefusal::Pending,
+        }
+    }
+
+    /// Returns the refusal of an order where there is no notice.
+    fn missing(&self) -> ResendRefusal {
+        match self {
+            Self::Completed => ResendRefusal::NotCompleted,
+            Self::Stamp(_) => ResendRefusal::NotAcquired,
+        }
+    }
+}
+
+/// An order to send a notice again.
 #[derive(Debug, Clone, Copy)]
 pub struct ResendOrder<'a> {
-    /// Of which stamp.
-    pub stamp_id: &'a StampId,
+    /// Which notice.
+    pub of: &'a Chain,
     /// The name of the admin token, or of the operator at a terminal.
     pub requested_by: &'a str,
     /// When it was given.
     pub requested_at: Timestamp,
-    /// Only if the stamp's last notice is in this state.
+    /// Only if its last notice is in this state.
     pub only_in: Option<ParkedState>,
+}
+
+/// The fact that an order comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResendFact {
+    /// A completed card's notice is sent again.
+    Completed(ResendCompleted),
+    /// A stamp's notice is sent again.
+    Stamp(Resend),
+}
+
+impl ResendFact {
+    /// Returns which resend it is, from 1.
+    #[must_use]
+    pub fn number(&self) -> u16 {
+        match self {
+            Self::Completed(resend) => resend.number,
+            Self::Stamp(resend) => resend.number,
+        }
+    }
 }
 
 /// Why a notice isn't sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResendRefusal {
+    /// The last notice of the completed card is waiting on the ordinary path, or held.
+    #[error("the last notice of the completed card is waiting or held, and goes out by itself")]
+    CompletedPending,
     /// The participant doesn't have the stamp, so there is no notice of it.
     #[error("this participant doesn't have that stamp, so there is no notice of it")]
     NotAcquired,
+    /// The participant has no completed card, or its event had no message for one: there is no notice of it.
+    #[error("this participant has no completed card that called for a notice")]
+    NotCompleted,
     /// 999 resends are all there are.
     #[error("this notice was sent again {LAST_NUMBER} times: there are no more numbers")]
     NumbersUsedUp,
     /// Its last notice isn't in the state that the order names.
-    #[error("the last notice of this stamp is in another state")]
+    #[error("the last notice of it is in another state")]
     OtherState,
-    /// Its last notice is waiting on the ordinary path, or held.
+    /// The last notice of the stamp is waiting on the ordinary path, or held.
     #[error("the last notice of this stamp is waiting or held, and goes out by itself")]
     Pending,
 }
 
+impl ResendCompleted {
+    /// Returns the same resend, of a stamp's notice.
+    fn of_stamp(self, stamp_id: StampId) -> Resend {
+        let Self { event_id, line_user_id, number, requested_by, requested_at, notice } = self;
+        Resend { event_id, line_user_id, stamp_id, number, requested_by, requested_at, notice }
+    }
+}
+
 impl Facts {
-    /// Decides on an order to send a stamp's notice again: returns the fact to record, or why not. Whatever became of the
-    /// last notice, it may be ordered again, unless that is still on its way.
-    pub fn resend(&self, order: &ResendOrder<'_>) -> Result<Resend, ResendRefusal> {
-        let stamp = self.stamp(order.stamp_id).ok_or(ResendRefusal::NotAcquired)?;
-        let (last, status) = self.last_notice(order.stamp_id).ok_or(ResendRefusal::NotAcquired)?;
-        if is_on_its_way(status) {
-            return Err(ResendRefusal::Pending);
-        }
-        let number = number_of(&last) + 1;
-        if number > LAST_NUMBER {
-            return Err(ResendRefusal::NumbersUsedUp);
-        }
-        if order.only_in.is_some_and(|state| !is_in(status, state)) {
-            return Err(ResendRefusal::OtherState);
-        }
-        Ok(Resend {
-            event_id: stamp.event_id.clone(),
-            line_user_id: stamp.line_user_id.clone(),
-            stamp_id: order.stamp_id.clone(),
+    /// Decides on an order to send a notice again: returns the fact to record, or why not. Whatever became of the last
+    /// notice, it may be ordered again, unless that is still on its way.
+    pub fn resend(&self, order: &ResendOrder<'_>) -> Result<ResendFact, ResendRefusal> {
+        let (event_id, line_user_id) = self.owner_of(order.of).ok_or(order.of.missing())?;
+        let (last, status) = self.last_notice(order.of).ok_or(order.of.missing())?;
+        let number = number_after(&last, status, order)?;
+        let again = ResendCompleted {
+            event_id: event_id.clone(),
+            line_user_id: line_user_id.clone(),
             number,
             requested_by: order.requested_by.to_owned(),
             requested_at: order.requested_at,
             notice: NoticeStatus::Pending { maybe_sent_at: None },
+        };
+        Ok(match order.of {
+            Chain::Completed => ResendFact::Completed(again),
+            Chain::Stamp(stamp_id) => ResendFact::Stamp(again.of_stamp(stamp_id.clone())),
         })
     }
 
-    /// Returns the last notice of a stamp: its newest resend, or its own where there is none. `None` where the stamp isn't
-    /// acquired.
+    /// Returns the last notice of a chain: its newest resend, or its own where there is none. `None` where no fact calls for
+    /// it.
     #[must_use]
-    pub fn last_notice(&self, stamp_id: &StampId) -> Option<(NoticeKey, &NoticeStatus)> {
-        let own = self.stamp(stamp_id)?;
-        let resends = self.resends.iter().filter(|resend| resend.stamp_id == *stamp_id);
-        let newest = resends.max_by_key(|resend| resend.number);
-        Some(newest.map_or((NoticeKey::Stamp(stamp_id.clone()), &own.notice), |newest| {
-            (NoticeKey::Resend { stamp_id: stamp_id.clone(), number: newest.number }, &newest.notice)
-        }))
+    pub fn last_notice(&self, of: &Chain) -> Option<(NoticeKey, &NoticeStatus)> {
+        self.owner_of(of)?;
+        self.chain(of).max_by_key(|(key, _)| number_of(key))
     }
 
-    /// Returns when LINE may have accepted a notice of this stamp without our knowing: the newest such moment of all that
+    /// Returns when LINE may have accepted a notice of this chain without our knowing: the newest such moment of all that
     /// are unsent. `None` where each attempt had a clear answer.
     #[must_use]
-    pub fn maybe_sent_at(&self, stamp_id: &StampId) -> Option<Timestamp> {
-        let own = self.stamp(stamp_id).map(|stamp| &stamp.notice);
-        let resends = self.resends.iter().filter(|resend| resend.stamp_id == *stamp_id).map(|resend| &resend.notice);
-        own.into_iter().chain(resends).filter_map(maybe_sent_at).max()
+    pub fn maybe_sent_at(&self, of: &Chain) -> Option<Timestamp> {
+        self.chain(of).filter_map(|(_, status)| maybe_sent_at(status)).max()
     }
 
-    /// Returns the notices that are settled when LINE accepts this one: those of the same stamp before it that LINE has not
+    /// Returns the notices that are settled when LINE accepts this one: those of the same chain before it that LINE has not
     /// accepted. Only a resend settles others.
     #[must_use]
     pub fn settled_by(&self, notice: &NoticeKey) -> Vec<NoticeKey> {
-        let NoticeKey::Resend { stamp_id, number } = notice else { return Vec::new() };
-        let own = self.stamp(stamp_id).map(|stamp| (NoticeKey::Stamp(stamp_id.clone()), &stamp.notice));
-        let earlier = self.resends.iter().filter(|resend| resend.stamp_id == *stamp_id && resend.number < *number);
-        let earlier = earlier
-            .map(|resend| (NoticeKey::Resend { stamp_id: stamp_id.clone(), number: resend.number }, &resend.notice));
-        let chain = own.into_iter().chain(earlier);
-        chain.filter(|(_, status)| is_unsent(status)).map(|(key, _)| key).collect()
+        let chain = Chain::of(notice);
+        let earlier = self.chain(&chain).filter(|(key, _)| number_of(key) < number_of(notice));
+        earlier.filter(|(_, status)| is_unsent(status)).map(|(key, _)| key).collect()
+    }
+
+    /// Returns whose notices they are, if the fact that calls for the first of them is there.
+    fn owner_of(&self, of: &Chain) -> Option<(&EventId, &LineUserId)> {
+        match of {
+            Chain::Completed => {
+                let card = self.completed.as_ref().filter(|card| card.notice != NoticeStatus::None)?;
+                Some((&card.event_id, &card.line_user_id))
+            }
+            Chain::Stamp(stamp_id) => self.stamp(stamp_id).map(|stamp| (&stamp.event_id, &stamp.line_user_id)),
+        }
+    }
+
+    /// Returns the notices of a chain that are there.
+    pub(super) fn chain(&self, of: &Chain) -> impl Iterator<Item = (NoticeKey, &NoticeStatus)> {
+        self.notices().filter(|(key, _)| of.has(key))
     }
 }
 
+/// Returns the number of the resend that follows the last notice of a chain, or why there is none.
+fn number_after(last: &NoticeKey, status: &NoticeStatus, order: &ResendOrder<'_>) -> Result<u16, ResendRefusal> {
+    if is_on_its_way(status) {
+        return Err(order.of.pending());
+    }
+    let number = number_of(last) + 1;
+    if number > LAST_NUMBER {
+        return Err(ResendRefusal::NumbersUsedUp);
+    }
+    if order.only_in.is_some_and(|state| !is_in(status, state)) {
+        return Err(ResendRefusal::OtherState);
+    }
+    Ok(number)
+}
+
 /// Returns which resend a notice is; 0 = none.
-fn number_of(key: &NoticeKey) -> u16 {
+#[must_use]
+pub fn number_of(key: &NoticeKey) -> u16 {
     match key {
-        NoticeKey::Resend { number, .. } => *number,
+        NoticeKey::Resend { number, .. } | NoticeKey::ResendCompleted { number } => *number,
         NoticeKey::Completed | NoticeKey::Stamp(_) => 0,
     }
 }
@@ -136,167 +245,4 @@ fn maybe_sent_at(status: &NoticeStatus) -> Option<Timestamp> {
 
 fn is_unsent(status: &NoticeStatus) -> bool {
     matches!(status, NoticeStatus::Parked(_) | NoticeStatus::Pending { .. })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::{
-        fact::{Fact, UserStamp},
-        ids::LineUserId,
-        notice::Parked,
-    };
-
-    fn stamp(id: &str, notice: NoticeStatus) -> Fact {
-        Fact::UserStamp(UserStamp {
-            proof: None,
-            event_id: "e".parse().unwrap(),
-            line_user_id: LineUserId::stored("U1234567890abcdef").unwrap(),
-            stamp_id: id.parse().unwrap(),
-            acquired_at: Timestamp::EPOCH,
-            request_id: None,
-            notice,
-        })
-    }
-
-    fn again(id: &str, number: u16, notice: NoticeStatus) -> Fact {
-        Fact::Resend(Resend {
-            event_id: "e".parse().unwrap(),
-            line_user_id: LineUserId::stored("U1234567890abcdef").unwrap(),
-            stamp_id: id.parse().unwrap(),
-            number,
-            requested_by: "office".to_owned(),
-            requested_at: Timestamp::EPOCH,
-            notice,
-        })
-    }
-
-    fn parked(state: ParkedState) -> NoticeStatus {
-        NoticeStatus::Parked(Parked { state, since: Timestamp::EPOCH, reason: None, maybe_sent_at: None, error: None })
-    }
-
-    fn waiting() -> NoticeStatus {
-        NoticeStatus::Pending { maybe_sent_at: None }
-    }
-
-    fn sent() -> NoticeStatus {
-        NoticeStatus::Sent { at: Some(Timestamp::EPOCH), request_id: None }
-    }
-
-    fn order(stamp_id: &StampId) -> ResendOrder<'_> {
-        ResendOrder { stamp_id, requested_by: "office", requested_at: Timestamp::EPOCH, only_in: None }
-    }
-
-    fn number(facts: impl IntoIterator<Item = Fact>) -> Result<u16, ResendRefusal> {
-        let facts: Facts = facts.into_iter().collect();
-        facts.resend(&order(&"001".parse().unwrap())).map(|resend| resend.number)
-    }
-
-    fn settled_by(facts: impl IntoIterator<Item = Fact>, number: u16) -> Vec<NoticeKey> {
-        let facts: Facts = facts.into_iter().collect();
-        facts.settled_by(&NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number })
-    }
-
-    #[test]
-    fn what_left_its_way_may_be_sent_again() {
-        use ParkedState::{Expired, Failed, Suppressed, Unknown};
-        let ended = [Expired, Failed, Suppressed, Unknown].map(parked).into_iter().chain([sent(), NoticeStatus::None]);
-        for notice in ended {
-            assert_eq!(number([stamp("001", notice.clone())]), Ok(1), "{notice:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_on_its_way_is_not_sent_again() {
-        for notice in [waiting(), parked(ParkedState::Held)] {
-            assert_eq!(number([stamp("001", notice.clone())]), Err(ResendRefusal::Pending), "{notice:?}");
-            let failed = stamp("001", parked(ParkedState::Failed));
-            assert_eq!(number([failed, again("001", 1, notice)]), Err(ResendRefusal::Pending));
-        }
-    }
-
-    #[test]
-    fn an_order_for_a_state_is_refused_where_the_last_notice_is_in_another() {
-        let stamp_id = "001".parse().unwrap();
-        let only_in = |state, facts: Vec<Fact>| {
-            let facts: Facts = facts.into_iter().collect();
-            facts.resend(&ResendOrder { only_in: Some(state), ..order(&stamp_id) }).map(|resend| resend.number)
-        };
-        let failed = || stamp("001", parked(ParkedState::Failed));
-        assert_eq!(only_in(ParkedState::Failed, vec![failed()]), Ok(1));
-        assert_eq!(only_in(ParkedState::Unknown, vec![failed()]), Err(ResendRefusal::OtherState));
-        assert_eq!(
-            only_in(ParkedState::Failed, vec![failed(), again("001", 1, sent())]),
-            Err(ResendRefusal::OtherState)
-        );
-        assert_eq!(
-            only_in(ParkedState::Failed, vec![failed(), again("001", 1, waiting())]),
-            Err(ResendRefusal::Pending)
-        );
-    }
-
-    #[test]
-    fn a_resend_is_numbered_after_the_newest_of_its_own_stamp() {
-        let failed = || parked(ParkedState::Failed);
-        let others = [stamp("002", waiting()), again("002", 7, waiting())];
-        let mine = [stamp("001", failed()), again("001", 2, failed()), again("001", 1, failed())];
-        assert_eq!(number(mine.into_iter().chain(others)), Ok(3));
-    }
-
-    #[test]
-    fn a_resend_names_who_asked_and_when_and_is_pending() {
-        let facts: Facts = [stamp("001", sent())].into_iter().collect();
-        let now = Timestamp::EPOCH.plus_millis(7);
-        let stamp_id = "001".parse().unwrap();
-        let resend = facts.resend(&ResendOrder { requested_at: now, ..order(&stamp_id) }).unwrap();
-        assert_eq!((resend.requested_by.as_str(), resend.requested_at, resend.notice), ("office", now, waiting()));
-    }
-
-    #[test]
-    fn any_unsent_notice_of_a_stamp_may_be_on_the_phone() {
-        let tried = |at: i64| {
-            let maybe_sent_at = Some(Timestamp::EPOCH.plus_millis(at));
-            let NoticeStatus::Parked(parked) = parked(ParkedState::Failed) else { panic!() };
-            NoticeStatus::Parked(Parked { maybe_sent_at, ..parked })
-        };
-        let at = |facts: Vec<Fact>| {
-            let facts: Facts = facts.into_iter().collect();
-            facts.maybe_sent_at(&"001".parse().unwrap()).map(Timestamp::as_millis)
-        };
-        assert_eq!(at(vec![stamp("001", tried(7)), again("001", 1, parked(ParkedState::Failed))]), Some(7));
-        assert_eq!(at(vec![stamp("001", tried(7)), again("001", 1, tried(9))]), Some(9));
-        assert_eq!(at(vec![stamp("001", parked(ParkedState::Failed)), stamp("002", tried(7))]), None);
-    }
-
-    #[test]
-    fn there_is_no_notice_of_a_stamp_that_is_not_acquired() {
-        assert_eq!(number([stamp("002", sent())]), Err(ResendRefusal::NotAcquired));
-        assert_eq!(number([]), Err(ResendRefusal::NotAcquired));
-    }
-
-    #[test]
-    fn the_numbers_of_resends_end() {
-        let after = |last| number([stamp("001", sent()), again("001", last, sent())]);
-        assert_eq!(after(998), Ok(999));
-        assert_eq!(after(999), Err(ResendRefusal::NumbersUsedUp));
-    }
-
-    #[test]
-    fn an_accepted_resend_settles_all_before_it_that_line_has_not_accepted() {
-        let facts = || {
-            [
-                stamp("001", parked(ParkedState::Failed)),
-                again("001", 1, parked(ParkedState::Unknown)),
-                again("001", 2, sent()),
-                again("001", 3, waiting()),
-                again("001", 4, parked(ParkedState::Failed)),
-                stamp("002", parked(ParkedState::Failed)),
-            ]
-        };
-        let stamp_id = || "001".parse().unwrap();
-        let expected = [NoticeKey::Stamp(stamp_id()), NoticeKey::Resend { stamp_id: stamp_id(), number: 1 }];
-        assert_eq!(settled_by(facts(), 3), expected);
-        let facts: Facts = facts().into_iter().collect();
-        assert_eq!(facts.settled_by(&NoticeKey::Stamp("001".parse().unwrap())), [], "only a resend speaks for others");
-    }
 }

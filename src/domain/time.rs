@@ -1,5 +1,7 @@
-//! Instants in their one text form, and the clock; `zone.rs` has time zones and local time, `span.rs` stretches of time.
+//! Instants in their one text form, and the clock; `zone.rs` has time zones and local time, `span.rs` stretches of time,
+//! `month.rs` calendar months.
 
+mod month;
 mod span;
 mod zone;
 
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Malformed, ids::by_text};
 
+pub use month::Month;
 pub use span::{Range, Span};
 pub use zone::{LocalTime, TimeZone};
 

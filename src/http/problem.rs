@@ -22,6 +22,7 @@ use crate::domain::{
     claim::{Refusal, whole_seconds},
     ids::RequestId,
     language::Language,
+    resend::ResendRefusal,
 };
 use crate::line::flex::Fault;
 
@@ -38,8 +39,8 @@ pub enum ApiError {
     ChannelNotFound,
     #[error("this cursor was changed or belongs to another query: begin again without it")]
     CursorInvalid,
-    #[error("this participant doesn't have that stamp, so there is no notice of it")]
-    DeliveryNotFound,
+    #[error("{0}")]
+    DeliveryNotFound(ResendRefusal),
     #[error("there is no such event")]
     EventNotFound,
     #[error("LINE would refuse this message: see `faults`")]
@@ -66,8 +67,8 @@ pub enum ApiError {
     PayloadTooLarge { limit: usize },
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("the last notice of this stamp is waiting or held, and goes out by itself")]
-    ResendPending,
+    #[error("{0}")]
+    ResendPending(ResendRefusal),
     #[error("{0} can't change any more: a participant is registered")]
     SettingFixed(&'static str),
     #[error("`x-line-signature` is missing, or isn't this body's signature")]
@@ -132,7 +133,7 @@ impl ApiError {
             Self::AdminTokenInvalid => (401, "admin_token_invalid", "The admin token is not valid"),
             Self::ChannelNotFound => (404, "channel_not_found", "No such channel"),
             Self::CursorInvalid => (400, "cursor_invalid", "The cursor is not valid"),
-            Self::DeliveryNotFound => (404, "delivery_not_found", "No such notice"),
+            Self::DeliveryNotFound(_) => (404, "delivery_not_found", "No such notice"),
             Self::EventNotFound => (404, "event_not_found", "No such event"),
             Self::FlexInvalid(_) => (422, "flex_invalid", "The Flex message is not valid"),
             Self::Forbidden(_) => (403, "forbidden", "This token may not do that"),
@@ -145,7 +146,7 @@ impl ApiError {
             Self::ParticipantNotFound => (404, "participant_not_found", "No such participant"),
             Self::PayloadTooLarge { .. } => (413, "payload_too_large", "The body is too large"),
             Self::Refused(refusal) => row_of(refusal),
-            Self::ResendPending => (409, "resend_pending", "The notice is still on its way"),
+            Self::ResendPending(_) => (409, "resend_pending", "The notice is still on its way"),
             Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
             Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),

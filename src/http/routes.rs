@@ -23,6 +23,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/users").get(admin::users::list),
         at("/admin/api/events/{eventId}/users.csv").on(Method::GET, admin::users::csv),
         at("/admin/api/events/{eventId}/users/{lineUserId}").get(admin::users::show),
+        at("/admin/api/events/{eventId}/users/{lineUserId}/completed/resend")
+            .on(Method::POST, admin::deliveries::resend_completed),
         at("/admin/api/events/{eventId}/stamps").get(admin::stamps::list),
         at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).on(Method::PUT, admin::stamps::put),
         at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::stamps::holders),

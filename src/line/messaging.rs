@@ -1,4 +1,6 @@
-//! Messages out: push, and how much of the month's quota is left.
+//! Messages out: push, reply (`messaging/reply.rs`), and how much of the month's quota is left.
+
+pub mod reply;
 
 use std::time::Duration;
 

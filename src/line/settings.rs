@@ -1,6 +1,6 @@
 //! What is configured of the LINE platform: the section `line`, and each of its channels.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de::Error};
@@ -12,7 +12,7 @@ use super::{
     platform::transport,
 };
 use crate::domain::{
-    config_value::{millis, parsed, seconds, text, texts, web_url},
+    config_value::{count, millis, parsed, seconds, text, texts, web_url},
     ids::ChannelName,
 };
 
@@ -74,6 +74,8 @@ pub struct ChannelSettings {
     pub access: Option<Access>,
     /// For the add-friend link, with its `@`.
     pub basic_id: Option<String>,
+    /// How many pushes may be made in a month of Tokyo's calendar; `None` = as many as LINE allows.
+    pub monthly_pushes: Option<NonZeroU32>,
 }
 
 /// The keys as they are configured.
@@ -92,6 +94,8 @@ struct ChannelKeys {
     messaging_channel_id: Option<String>,
     #[serde(default, deserialize_with = "basic_id")]
     basic_id: Option<String>,
+    #[serde(default, deserialize_with = "monthly_pushes")]
+    monthly_pushes: Option<NonZeroU32>,
 }
 
 impl From<ChannelKeys> for ChannelSettings {
@@ -107,6 +111,7 @@ impl From<ChannelKeys> for ChannelSettings {
             webhook_secrets: keys.channel_secrets,
             access: keys.access_token.map(Access::LongLived).or(stateless),
             basic_id: keys.basic_id,
+            monthly_pushes: keys.monthly_pushes,
         }
     }
 }
@@ -156,6 +161,10 @@ fn bearer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D:
         return Ok(Some(token.into()));
     }
     Err(D::Error::custom("has spaces or other characters that no token has: copy it anew, whole and alone"))
+}
+
+fn monthly_pushes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NonZeroU32>, D::Error> {
+    count::<1, 1_000_000_000, u32, _>(from).map(NonZeroU32::new)
 }
 
 fn basic_id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

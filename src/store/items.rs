@@ -14,6 +14,7 @@
 //! | `items/handed_out.rs` | batches of functions, runs of `reconcile`: what may have been handed to LINE |
 //! | `items/consumer.rs` | the other items of a consumer, pending completions too, and which of all an item is |
 //! | `items/counts.rs`, `items/backfill.rs` | counts by hour, the backfill |
+//! | `items/pushes.rs` | reserved pushes |
 //! | `items/attributes.rs`, `items/fields.rs`, `items/json.rs` | attributes, one by one |
 
 mod attributes;
@@ -26,6 +27,7 @@ mod fields;
 mod handed_out;
 mod json;
 mod notice;
+pub(super) mod pushes;
 mod refusals;
 mod settings;
 mod shard;
@@ -39,7 +41,7 @@ pub(super) use consumer::{OnBoard, check, followed, followed_arn, function, on_b
 pub(super) use counts::{counts, read_counts};
 pub(super) use entity::{Entity, decode_as, listed_in};
 pub use entity::{Stored, decode};
-pub(super) use facts::{completed, friendship, holder_key, pace, resend, user, user_key, user_stamp};
+pub(super) use facts::{completed, friendship, holder_key, pace, resend, resend_completed, user, user_key, user_stamp};
 pub use fields::Item;
 pub(super) use fields::{Fields, key_of, number, primary_key, progress_key, text};
 pub(super) use handed_out::{all_handed_out, batch, batch_facts, run};

@@ -9,6 +9,7 @@
 //! | `USER_STAMP` | the participant's | `STAMP#{stampId}` | [`ItemKey::Notice`] |
 //! | `RESEND` | the participant's | `RESEND#{stampId}#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `COMPLETED` | the participant's | `COMPLETED` | [`ItemKey::Notice`] |
+//! | `RESEND_COMPLETED` | the participant's | `RESEND_COMPLETED#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `PACE` | the participant's | `PACE` | [`ItemKey::Pace`] |
 //! | `REFUSALS` | `EVENT#{eventId}#REFUSALS` | `{hour}#{process}` | [`ItemKey::Refusals`] |
 //! | `TRIES` | `EVENT#{eventId}#USER#{lineUserId}#TRIES` | `{stampId}#{Unix seconds / 600}` | [`ItemKey::Tries`] |
@@ -228,6 +229,7 @@ pub(super) fn notice_sk(key: &NoticeKey) -> String {
     match key {
         NoticeKey::Completed => "COMPLETED".to_owned(),
         NoticeKey::Resend { stamp_id, number } => format!("RESEND#{stamp_id}#{number:03}"),
+        NoticeKey::ResendCompleted { number } => format!("RESEND_COMPLETED#{number:03}"),
         NoticeKey::Stamp(stamp_id) => format!("STAMP#{stamp_id}"),
     }
 }
@@ -238,6 +240,7 @@ fn parse_notice_sk(sk: &str) -> Option<NoticeKey> {
         ["RESEND", stamp_id, number] => {
             Some(NoticeKey::Resend { stamp_id: stamp_id.parse().ok()?, number: padded(number)? })
         }
+        ["RESEND_COMPLETED", number] => Some(NoticeKey::ResendCompleted { number: padded(number)? }),
         ["STAMP", stamp_id] => Some(NoticeKey::Stamp(stamp_id.parse().ok()?)),
         _ => None,
     }

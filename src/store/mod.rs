@@ -16,6 +16,7 @@
 //! | [`completions`] | cards of which it can't be said yet whether they are complete |
 //! | [`counts`] | counts by event and hour |
 //! | [`stream`], [`progress`] | the table's stream, and how far it was read |
+//! | [`pushes`] | reserved pushes of a channel's month |
 //! | [`paging`] | lists of several pages, followed to the last one |
 //! | [`client`] | the SDK's clients: where DynamoDB is, how long one waits for it |
 //! | [`table`] | the definition of the two tables; `create`, `status` |
@@ -37,6 +38,7 @@ pub mod notices;
 pub mod paging;
 pub mod participants;
 pub mod progress;
+pub mod pushes;
 pub mod rallies;
 pub mod refusals;
 pub mod stream;

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::{
 };
 
 use crate::domain::{
-    notice::{NoticeId, Parked, ParkedState},
+    notice::{NoticeId, Parked, ParkedState, Via},
     time::Timestamp,
 };
 
@@ -28,24 +28,29 @@ pub enum Marked {
     Done,
 }
 
+/// That a notice got to its participant: what its mark says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending<'a> {
+    /// When we knew it (`flexMessageSentAt`).
+    pub at: Timestamp,
+    /// LINE's `x-line-request-id` of what it accepted (`flexMessageRequestId`).
+    pub request_id: Option<&'a str>,
+    /// How (`noticeVia`).
+    pub via: Via,
+}
+
 impl Store {
     /// Access pattern 5: marks a notice sent, on condition that the item exists and is unsent; takes it out of a
     /// special state (`noticeState`, `noticeSince`, `noticeReason`, `GSI1PK`, `GSI1SK` go). What it went through
     /// stays readable (`noticeTriedAt`, `flexMessageError`).
-    /// `request_id` is LINE's `x-line-request-id` (`flexMessageRequestId`).
+    /// Sets what is known of its sending.
     #[tracing::instrument(name = "store.mark_sent", level = "debug", skip_all)]
-    pub async fn mark_sent(
-        &self,
-        notice: &NoticeId,
-        at: Timestamp,
-        request_id: Option<&str>,
-    ) -> Result<Marked, StoreError> {
-        let mut change = Change::unsent(notice).set("flexMessageSent", ":sent", AttributeValue::Bool(true)).set(
-            "flexMessageSentAt",
-            ":at",
-            text(at.to_string()),
-        );
-        if let Some(request_id) = request_id {
+    pub async fn mark_sent(&self, notice: &NoticeId, sending: &Sending<'_>) -> Result<Marked, StoreError> {
+        let mut change = Change::unsent(notice)
+            .set("flexMessageSent", ":sent", AttributeValue::Bool(true))
+            .set("flexMessageSentAt", ":at", text(sending.at.to_string()))
+            .set("noticeVia", ":via", text(sending.via.as_str()));
+        if let Some(request_id) = sending.request_id {
             change = change.set("flexMessageRequestId", ":requestId", text(request_id));
         }
         let left = ["noticeState", "noticeSince", "noticeReason", "GSI1PK", "GSI1SK"];

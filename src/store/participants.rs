@@ -4,11 +4,11 @@ use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld;
 
 use crate::domain::{
     event::IndexShards,
-    fact::{Completed, Facts, Friendship, Resend, User, UserStamp},
+    fact::{Completed, Facts, Friendship, Resend, ResendCompleted, User, UserStamp},
     ids::{ChannelName, EventId, LineUserId, RequestId, StampId},
     mode::Mode,
     notice::{NoticeId, NoticeKey},
-    resend::{ResendOrder, ResendRefusal},
+    resend::{ResendFact, ResendOrder, ResendRefusal},
 };
 
 use super::{
@@ -34,6 +34,14 @@ impl<T> Recorded<T> {
     pub fn fact(self) -> T {
         match self {
             Self::Already(fact) | Self::Written(fact) => fact,
+        }
+    }
+
+    /// Returns the same of another form of the fact.
+    fn map<U>(self, form: impl FnOnce(T) -> U) -> Recorded<U> {
+        match self {
+            Self::Already(fact) => Recorded::Already(form(fact)),
+            Self::Written(fact) => Recorded::Written(form(fact)),
         }
     }
 }
@@ -99,11 +107,19 @@ impl Store {
     #[tracing::instrument(name = "store.record_resend", level = "debug", skip_all)]
     pub async fn record_resend(&self, resend: &Resend) -> Result<Recorded<Resend>, StoreError> {
         let asked = |resend: &Resend| (resend.requested_by.clone(), resend.requested_at);
-        Ok(match self.put_once(items::resend(resend)).await? {
-            None => Recorded::Written(resend.clone()),
-            Some(stored) if asked(&stored) == asked(resend) => Recorded::Written(stored),
-            Some(stored) => Recorded::Already(stored),
-        })
+        let stored = self.put_once(items::resend(resend)).await?;
+        Ok(recorded_if(resend, stored, |stored| asked(stored) == asked(resend)))
+    }
+
+    /// Records a resend of a completed card's notice, never two of the same number, as [`Store::record_resend`] does.
+    #[tracing::instrument(name = "store.record_resend_completed", level = "debug", skip_all)]
+    pub async fn record_resend_completed(
+        &self,
+        resend: &ResendCompleted,
+    ) -> Result<Recorded<ResendCompleted>, StoreError> {
+        let asked = |resend: &ResendCompleted| (resend.requested_by.clone(), resend.requested_at);
+        let stored = self.put_once(items::resend_completed(resend)).await?;
+        Ok(recorded_if(resend, stored, |stored| asked(stored) == asked(resend)))
     }
 
     /// Carries an order to send a notice again out: decides on it, and records what was decided unless the run is dry.
@@ -115,13 +131,17 @@ impl Store {
         facts: &Facts,
         order: &ResendOrder<'_>,
         mode: Mode,
-    ) -> Result<Result<Resend, ResendRefusal>, StoreError> {
+    ) -> Result<Result<ResendFact, ResendRefusal>, StoreError> {
         let resend = match (facts.resend(order), mode) {
             (Ok(resend), Mode::ForReal) => resend,
             (decided, _) => return Ok(decided),
         };
-        Ok(match self.record_resend(&resend).await? {
-            Recorded::Already(_) => Err(ResendRefusal::Pending),
+        let recorded = match resend {
+            ResendFact::Completed(resend) => self.record_resend_completed(&resend).await?.map(ResendFact::Completed),
+            ResendFact::Stamp(resend) => self.record_resend(&resend).await?.map(ResendFact::Stamp),
+        };
+        Ok(match recorded {
+            Recorded::Already(_) => Err(order.of.pending()),
             Recorded::Written(resend) => Ok(resend),
         })
     }
@@ -172,9 +192,13 @@ pub(super) fn recorded<T: Clone>(
     stored: Option<T>,
     request: impl Fn(&T) -> Option<&RequestId>,
 ) -> Recorded<T> {
+    recorded_if(wanted, stored, |fact| request(fact).is_some() && request(fact) == request(wanted))
+}
+
+fn recorded_if<T: Clone>(wanted: &T, stored: Option<T>, is_ours: impl Fn(&T) -> bool) -> Recorded<T> {
     match stored {
         None => Recorded::Written(wanted.clone()),
-        Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Written(fact),
+        Some(fact) if is_ours(&fact) => Recorded::Written(fact),
         Some(fact) => Recorded::Already(fact),
     }
 }

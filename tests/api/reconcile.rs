@@ -176,6 +176,22 @@ async fn a_resend_and_a_completed_card_are_found_too() {
 }
 
 #[tokio::test]
+async fn a_resent_full_card_is_found_too() {
+    let house = House::open("resent full card forgotten").await;
+    let hanako = house.hanako();
+    hanako.acquire("001").await.is(201);
+    house.pass(Duration::from_secs(1)).await;
+    hanako.acquire("002").await.is(201);
+    house.deliver().await;
+    house.organiser().post(&format!("/{RALLY}/users/{}/completed/resend", hanako.id)).await.is(202);
+    house.pass_a_day().await;
+    assert_eq!(house.deliver().await.total(), 0, "the stream has forgotten it");
+    assert_eq!(counts(&reconcile(&house).await), (1, 0));
+    assert_eq!(hanako.phone()[2..], [COMPLETE, COMPLETE]);
+    assert_eq!(state(&hanako, NoticeKey::ResendCompleted { number: 1 }).await, "sent");
+}
+
+#[tokio::test]
 async fn stamps_of_inactive_masters_and_of_participants_who_are_not_listed_are_found_on_every_index_shard() {
     let house = House::empty("index shards").await;
     let now = house.clock.now();

@@ -1,5 +1,7 @@
 //! A notice that didn't arrive is sent again, once; and an operator can read what became of each.
 
+mod completed;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -58,7 +60,7 @@ fn name(fact: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     });
-    parts.join(" ").trim_end().to_owned()
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn notice(person: &Person<'_>, stamp: &str) -> NoticeId {

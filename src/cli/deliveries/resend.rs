@@ -1,4 +1,5 @@
-//! `stamp-rally deliveries resend`: one notice, or all of a state. Writes RESEND facts; the consumer sends them.
+//! `stamp-rally deliveries resend`: one notice, or all of a state. Writes `RESEND` and `RESEND_COMPLETED` facts; the
+//! consumer sends them.
 
 use std::{collections::HashSet, env, io::Write};
 
@@ -7,18 +8,17 @@ use clap::ArgGroup;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 
-use super::words::{maybe_sent, why};
+use super::words::{maybe_sent, subject, why};
 use crate::cli::{
     options::{DryRun, one_of},
     progress::progress,
     store::event,
 };
 use crate::domain::{
-    fact::Fact,
     ids::{EventId, LineUserId, StampId},
     mode::Mode,
     notice::{NoticeStatus, ParkedState},
-    resend::{ResendOrder, ResendRefusal},
+    resend::{Chain, ResendOrder, ResendRefusal},
     time::{MachineClock, TimeZone, Timestamp},
 };
 use crate::http::auth::token_name;
@@ -33,22 +33,30 @@ const STATES: [ParkedState; 3] = [ParkedState::Failed, ParkedState::Unknown, Par
 
 /// The usage that clap makes of a group would name the event after the participant.
 const USAGE: &str = "stamp-rally deliveries resend [OPTIONS] <EVENT> <USER> <STAMP>
+       stamp-rally deliveries resend [OPTIONS] <EVENT> <USER> --completed
        stamp-rally deliveries resend [OPTIONS] <EVENT> --state <STATE>";
 
 /// Which notices.
 #[derive(Debug, clap::Args)]
-#[command(group = ArgGroup::new("which").args(["line_user_id", "state"]).required(true), override_usage = USAGE)]
+#[command(
+    group = ArgGroup::new("which").args(["line_user_id", "state"]).required(true),
+    group = ArgGroup::new("notice").args(["stamp_id", "completed"]),
+    override_usage = USAGE
+)]
 pub struct ResendArgs {
     /// The event's id
     #[arg(value_name = "EVENT")]
     event_id: EventId,
     /// One notice: the participant's LINE user id
-    #[arg(value_name = "USER", requires = "stamp_id")]
+    #[arg(value_name = "USER", requires = "notice")]
     line_user_id: Option<LineUserId>,
     /// One notice: of which stamp
     #[arg(value_name = "STAMP")]
     stamp_id: Option<StampId>,
-    /// All whose last notice is in this state (a message may be on the phone already, above all of state unknown: how many
+    /// The notice of their full card instead of a stamp's; with --state those of full cards alone
+    #[arg(long)]
+    completed: bool,
+    /// All whose last notice is in this state, full cards' too (a message may be on the phone already, above all of state unknown: how many
     /// is reported). May be interrupted and repeated: what is on its way is not asked for again
     #[arg(long, value_parser = one_of(&STATES))]
     state: Option<ParkedState>,
@@ -70,11 +78,33 @@ pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Writ
         now: MachineClock::start().now(),
         mode: args.dry_run.into(),
     };
-    match (&args.line_user_id, &args.stamp_id, args.state) {
-        (Some(who), Some(stamp_id), _) => operator.resend_one(who, stamp_id, out).await,
-        (_, _, Some(state)) => operator.resend_all(state, out).await,
-        _ => bail!("name a participant and a stamp, or a state"),
+    match (&args.line_user_id, args.state) {
+        (Some(who), _) => operator.resend_one(who, &args.chain()?, out).await,
+        (None, Some(state)) => operator.resend_all(state, args.kinds(), out).await,
+        (None, None) => bail!("name a participant and a stamp, or a state"),
     }
+}
+
+impl ResendArgs {
+    /// Returns the notices of a participant that are named.
+    fn chain(&self) -> anyhow::Result<Chain> {
+        match &self.stamp_id {
+            Some(stamp_id) => Ok(Chain::Stamp(stamp_id.clone())),
+            None if self.completed => Ok(Chain::Completed),
+            None => bail!("name a stamp, or give --completed"),
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        if self.completed { Kinds::FullCards } else { Kinds::All }
+    }
+}
+
+/// Which notices of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kinds {
+    All,
+    FullCards,
 }
 
 /// Returns who asks, as facts have it: the name that they give, or else the account of the terminal.
@@ -104,39 +134,44 @@ struct Operator<'a> {
     mode: Mode,
 }
 
-/// The notice of one stamp of one participant.
-type Which = (LineUserId, StampId);
+/// The notice of one stamp, or of the full card, of one participant.
+type Which = (LineUserId, Chain);
 
 impl Operator<'_> {
-    async fn resend_one(&self, who: &LineUserId, stamp_id: &StampId, out: &mut impl Write) -> anyhow::Result<()> {
+    async fn resend_one(&self, who: &LineUserId, of: &Chain, out: &mut impl Write) -> anyhow::Result<()> {
         let facts = self.store.facts(self.event_id, who).await?;
-        if let Some((_, NoticeStatus::Parked(parked))) = facts.last_notice(stamp_id)
+        if let Some((_, NoticeStatus::Parked(parked))) = facts.last_notice(of)
             && parked.state == ParkedState::Held
         {
+            let what = if *of == Chain::Completed { "the full card" } else { "this stamp" };
             bail!(
-                "the last notice of this stamp is held since {} ({}) and goes out by itself when its channel is resumed: \
+                "the last notice of {what} is held since {} ({}) and goes out by itself when its channel is resumed: \
                  nothing is written",
                 parked.since.in_zone(self.zone),
                 why(parked)
             );
         }
-        let number = match self.store.resend(&facts, &self.order(stamp_id, None), self.mode).await? {
-            Ok(resend) => resend.number,
+        let number = match self.store.resend(&facts, &self.order(of, None), self.mode).await? {
+            Ok(resend) => resend.number(),
             Err(refusal) => bail!("{refusal}: nothing is written"),
         };
         let written = match self.mode {
             Mode::DryRun => "would be written",
             Mode::ForReal => "is written",
         };
-        let before = match facts.last_notice(stamp_id) {
+        let before = match facts.last_notice(of) {
             Some((_, NoticeStatus::Sent { at, .. })) => self.accepted_before(*at),
-            _ => self.maybe_sent_before(facts.maybe_sent_at(stamp_id)),
+            _ => self.maybe_sent_before(facts.maybe_sent_at(of)),
         };
-        Ok(writeln!(out, "resend {number} of stamp {stamp_id} for {who} {written}{before}")?)
+        let what = match of {
+            Chain::Completed => "the full card".to_owned(),
+            Chain::Stamp(stamp_id) => format!("stamp {stamp_id}"),
+        };
+        Ok(writeln!(out, "resend {number} of {what} for {who} {written}{before}")?)
     }
 
-    fn order<'o>(&'o self, stamp_id: &'o StampId, only_in: Option<ParkedState>) -> ResendOrder<'o> {
-        ResendOrder { stamp_id, requested_by: &self.name, requested_at: self.now, only_in }
+    fn order<'o>(&'o self, of: &'o Chain, only_in: Option<ParkedState>) -> ResendOrder<'o> {
+        ResendOrder { of, requested_by: &self.name, requested_at: self.now, only_in }
     }
 
     fn accepted_before(&self, at: Option<Timestamp>) -> String {
@@ -149,9 +184,9 @@ impl Operator<'_> {
     }
 
     /// Reads the whole list first: what fails again meanwhile joins it at its end, and must not be sent again for ever.
-    async fn resend_all(&self, state: ParkedState, out: &mut impl Write) -> anyhow::Result<()> {
-        let Listed { notices, cards } = self.listed(state).await?;
-        let (mut tally, bar) = (Tally { cards, ..Tally::default() }, progress("notices", Some(notices.len())));
+    async fn resend_all(&self, state: ParkedState, kinds: Kinds, out: &mut impl Write) -> anyhow::Result<()> {
+        let notices = self.listed(state, kinds).await?;
+        let (mut tally, bar) = (Tally::default(), progress("notices", Some(notices.len())));
         let work = stream::iter(&notices).map(|which| async move { Ok((which, self.resend_in(state, which).await?)) });
         let ended = tokio::select! {
             // First, so that it is listened for before anything is ordered.
@@ -164,44 +199,30 @@ impl Operator<'_> {
         ended.map_err(|error| error.context("broken off: the same command again continues with the rest"))
     }
 
-    /// Returns the stamps whose notices, or resends, are in a state.
-    async fn listed(&self, state: ParkedState) -> Result<Listed, StoreError> {
+    /// Returns the stamps and full cards whose notices, or resends, are in a state: each once, whichever of its notices
+    /// are.
+    async fn listed(&self, state: ParkedState, kinds: Kinds) -> Result<Vec<Which>, StoreError> {
         let parked = async |after| self.store.parked(self.event_id, state, &Wanted::oldest_first(after)).await;
-        let (mut listed, mut known) = (Listed::default(), HashSet::new());
-        let mut pages = Pages::default();
+        let (mut listed, mut known, mut pages) = (Vec::new(), HashSet::new(), Pages::default());
         while let Some(page) = pages.next(parked).await? {
-            for fact in &page.rows {
-                let Some(stamp_id) = stamp_of(fact) else {
-                    listed.cards += 1;
-                    continue;
-                };
-                let which = (fact.line_user_id().clone(), stamp_id.clone());
-                if known.insert(which.clone()) {
-                    listed.notices.push(which);
-                }
-            }
+            let all =
+                page.rows.iter().filter_map(|fact| Some((fact.line_user_id().clone(), Chain::of(&fact.notice()?.0))));
+            let wanted = all.filter(|(_, of)| kinds == Kinds::All || *of == Chain::Completed);
+            listed.extend(wanted.filter(|which| known.insert(which.clone())));
         }
         Ok(listed)
     }
 
     /// Orders one of a list, which may be behind: what the facts say now counts.
-    async fn resend_in(&self, state: ParkedState, (who, stamp_id): &Which) -> Result<Ordered, StoreError> {
+    async fn resend_in(&self, state: ParkedState, (who, of): &Which) -> Result<Ordered, StoreError> {
         let facts = self.store.facts(self.event_id, who).await?;
-        Ok(match self.store.resend(&facts, &self.order(stamp_id, Some(state)), self.mode).await? {
-            Ok(resend) => Ordered::Again(resend.number, facts.maybe_sent_at(stamp_id)),
-            Err(ResendRefusal::NotAcquired | ResendRefusal::OtherState) => Ordered::Left,
+        Ok(match self.store.resend(&facts, &self.order(of, Some(state)), self.mode).await? {
+            Ok(resend) => Ordered::Again(resend.number(), facts.maybe_sent_at(of)),
+            Err(ResendRefusal::NotAcquired | ResendRefusal::NotCompleted | ResendRefusal::OtherState) => Ordered::Left,
             Err(ResendRefusal::NumbersUsedUp) => Ordered::UsedUp,
-            Err(ResendRefusal::Pending) => Ordered::Pending,
+            Err(ResendRefusal::CompletedPending | ResendRefusal::Pending) => Ordered::Pending,
         })
     }
-}
-
-/// What is in a state: each stamp's notice once, whichever of its notices are.
-#[derive(Debug, Default)]
-struct Listed {
-    notices: Vec<Which>,
-    /// Completed cards: a resend is of a stamp's notice.
-    cards: usize,
 }
 
 /// What became of the order for one.
@@ -211,7 +232,7 @@ enum Ordered {
     Again(u16, Option<Timestamp>),
     /// It has left the state.
     Left,
-    /// A notice of this stamp is on its way already.
+    /// A notice of this stamp, or of this full card, is on its way already.
     Pending,
     /// It has no numbers left.
     UsedUp,
@@ -223,7 +244,6 @@ struct Tally {
     again: usize,
     /// Those of them that LINE may have accepted before.
     maybe_sent: usize,
-    cards: usize,
     left: usize,
     pending: usize,
     used_up: usize,
@@ -239,14 +259,15 @@ impl Tally {
         out: &mut impl Write,
     ) -> anyhow::Result<()> {
         let mut work = std::pin::pin!(work);
-        while let Some(((who, stamp_id), ordered)) = work.try_next().await? {
+        while let Some(((who, of), ordered)) = work.try_next().await? {
             match ordered {
                 Ordered::Again(number, maybe_sent_at) => {
                     self.again += 1;
                     self.maybe_sent += usize::from(maybe_sent_at.is_some());
                     if operator.mode == Mode::DryRun {
-                        let (who, before) = (who.as_str(), operator.maybe_sent_before(maybe_sent_at));
-                        bar.suspend(|| writeln!(out, "{who:<33}  stamp {stamp_id}, resend {number}{before}"))?;
+                        let (who, what) = (who.as_str(), subject(&of.resend(number)));
+                        let before = operator.maybe_sent_before(maybe_sent_at);
+                        bar.suspend(|| writeln!(out, "{who:<33}  {what}{before}"))?;
                     }
                 }
                 Ordered::Left => self.left += 1,
@@ -269,20 +290,11 @@ impl Tally {
             ("on their way already", self.pending),
             (&*format!("not {state} any more"), self.left),
             ("left alone, sent again 999 times before", self.used_up),
-            ("left alone, completed cards (a resend is of a stamp)", self.cards),
         ] {
             if count > 0 {
                 writeln!(out, "{what}: {count}")?;
             }
         }
         Ok(())
-    }
-}
-
-fn stamp_of(fact: &Fact) -> Option<&StampId> {
-    match fact {
-        Fact::Completed(_) | Fact::User(_) => None,
-        Fact::Resend(resend) => Some(&resend.stamp_id),
-        Fact::UserStamp(stamp) => Some(&stamp.stamp_id),
     }
 }

@@ -69,6 +69,7 @@ fn about(notice: &NoticeLine<'_>, zone: TimeZone) -> String {
 fn sent_words(sent: &Sent<'_>, zone: TimeZone) -> Vec<Option<String>> {
     vec![
         sent.at.map(|at| format!("at {}", at.in_zone(zone))),
+        sent.via.map(|via| format!("by {via}")),
         sent.by_resend.map(|number| format!("by resend {number}")),
         sent.request_id.map(|id| format!("LINE's request id {}", printable(id))),
     ]

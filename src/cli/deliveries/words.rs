@@ -10,6 +10,7 @@ pub(super) fn subject(key: &NoticeKey) -> String {
     match key {
         NoticeKey::Completed => "completed card".to_owned(),
         NoticeKey::Resend { stamp_id, number } => format!("stamp {stamp_id}, resend {number}"),
+        NoticeKey::ResendCompleted { number } => format!("completed card, resend {number}"),
         NoticeKey::Stamp(stamp_id) => format!("stamp {stamp_id}"),
     }
 }
@@ -33,4 +34,9 @@ pub(super) fn maybe_sent(at: Option<Timestamp>, zone: TimeZone) -> Option<String
 /// Returns what others wrote without what could move the cursor.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Returns who asked for it, before what else is said.
+pub(super) fn asked_by(name: &str) -> String {
+    format!("asked for by {}; ", printable(name))
 }

@@ -39,6 +39,9 @@ impl AtWork {
         }
         let place = plan.place(self.owned, owned.len(), self.context.times);
         self.context.effects.iter().for_each(|effect| effect.placed(&place));
+        for effect in self.context.effects.iter() {
+            effect.rest().await;
+        }
         self.owned = owned.len();
         self.show_life().await?;
         for worker in &plan.dead {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::domain::{
     event::Event,
     fact::{Facts, UserStamp},
-    ids::StampId,
     notice::{NoticeKey, NoticeStatus, Parked, ParkedState, Subject},
+    resend::number_of,
     stamp::StampMasters,
     time::Timestamp,
 };
@@ -38,12 +38,13 @@ impl<'f> About<'f> {
     fn of(facts: &'f Facts, key: &NoticeKey) -> Option<Self> {
         let stamp = facts.stamp(facts.stamp_of(key)?)?;
         let of_stamp = || Subject::Stamp { stamp_id: stamp.stamp_id.clone(), acquired_at: stamp.acquired_at };
-        let (subject, resend) = match key {
-            NoticeKey::Completed => (Subject::Completed { completed_at: facts.completed.as_ref()?.completed_at }, 0),
-            NoticeKey::Resend { number, .. } => (of_stamp(), *number),
-            NoticeKey::Stamp(_) => (of_stamp(), 0),
+        let subject = match key {
+            NoticeKey::Completed | NoticeKey::ResendCompleted { .. } => {
+                Subject::Completed { completed_at: facts.completed.as_ref()?.completed_at }
+            }
+            NoticeKey::Resend { .. } | NoticeKey::Stamp(_) => of_stamp(),
         };
-        Some(Self { facts, stamp, subject, resend })
+        Some(Self { facts, stamp, subject, resend: number_of(key) })
     }
 
     /// Returns whether it reports a stamp for the first time, which may have completed the card.
@@ -54,27 +55,33 @@ impl<'f> About<'f> {
     /// Returns whether another notice of this participant is held: this one then waits behind it. A resend doesn't wait
     /// for the very notice that it repeats, and none waits for one that is held until its stamp is mended.
     fn is_behind_held(&self, masters: &StampMasters) -> bool {
-        let Facts { stamps, resends, completed, .. } = self.facts;
-        let holds = |(stamp_id, status): (&StampId, &NoticeStatus)| {
-            held_as(Some(status)).is_some() && !masters.unreadable.contains(stamp_id)
+        self.facts.notices().any(|(key, status)| {
+            let waits_alone =
+                || self.facts.stamp_of(&key).is_some_and(|stamp_id| masters.unreadable.contains(stamp_id));
+            held_as(Some(status)).is_some() && !self.repeats(&key) && !waits_alone()
+        })
+    }
+
+    /// Returns whether this is a resend of that very notice.
+    fn repeats(&self, key: &NoticeKey) -> bool {
+        let is_of_it = match (key, &self.subject) {
+            (NoticeKey::Completed, Subject::Completed { .. }) => true,
+            (NoticeKey::Stamp(key), Subject::Stamp { stamp_id, .. }) => key == stamp_id,
+            _ => false,
         };
-        let is_repeated = |stamp: &&UserStamp| self.resend > 0 && stamp.stamp_id == self.stamp.stamp_id;
-        let stamps = stamps.iter().filter(|stamp| !is_repeated(stamp)).map(|fact| (&fact.stamp_id, &fact.notice));
-        let resends = resends.iter().map(|fact| (&fact.stamp_id, &fact.notice));
-        let completed = completed.iter().map(|fact| (&fact.by_stamp_id, &fact.notice));
-        stamps.chain(resends).chain(completed).any(holds)
+        self.resend > 0 && is_of_it
     }
 
     /// Returns whether a completed card's message would come before that of one of its stamps: one that the stream has
     /// forgotten or never had, so that `reconcile` sends it, just now maybe. (Those that come by the stream come in
     /// order.)
     fn is_too_early(&self, now: Timestamp) -> bool {
-        let Subject::Completed { completed_at } = self.subject else { return false };
+        let (Subject::Completed { completed_at }, 0) = (&self.subject, self.resend) else { return false };
         let is_forgotten = |stamp: &UserStamp| {
             let is_old = now.since(stamp.acquired_at) > RETRY_LIMIT;
             matches!(stamp.notice, NoticeStatus::Pending { maybe_sent_at } if is_old || maybe_sent_at.is_some())
         };
-        self.facts.stamps.iter().any(|stamp| stamp.acquired_at <= completed_at && is_forgotten(stamp))
+        self.facts.stamps.iter().any(|stamp| stamp.acquired_at <= *completed_at && is_forgotten(stamp))
     }
 }
 

@@ -12,8 +12,9 @@ use crate::domain::{
     card::{completion_due, completion_pending},
     fact::Facts,
     ids::StampId,
-    notice::{Parked, ParkedState, Subject, retry_key},
+    notice::{NoticeId, Parked, ParkedState, Subject, retry_key},
     stamp::StampMaster,
+    time::Timestamp,
 };
 use crate::line::messaging::PushError;
 use crate::store::{StoreError, rallies::Rally};
@@ -21,6 +22,7 @@ use crate::store::{StoreError, rallies::Rally};
 use super::{AcceptedPush, Attempt, Instead, Next, decision::About};
 use crate::delivery::{
     Delivery, Outcome,
+    budget::{Budget, NoUnit, Unit},
     channel::Channel,
     health::{Admission, PauseReason},
     message::Content,
@@ -94,6 +96,9 @@ impl Parts {
             Err(Instead::Store(error)) => Err(error),
         };
         attempt.permit = None;
+        if let Some(at_hand) = attempt.at_hand.take() {
+            at_hand.leave().await;
+        }
         match done {
             Ok(next) => next,
             Err(error) => self.store_failed(attempt, &error).await,
@@ -119,6 +124,7 @@ impl Parts {
         };
         attempt.permit =
             Some(channel.permits.acquire().await.map_err(|_closed| Instead::Next(Next::Done(Outcome::Wait)))?);
+        attempt.at_hand = channel.budget.as_ref().map(Budget::at_hand);
         // Boxed: while thousands wait for a permit, only those that have one need the room of a whole attempt.
         Box::pin(self.send_on(channel, &rally, attempt)).await
     }
@@ -140,6 +146,9 @@ impl Parts {
         let message = self.message(rally, attempt, &about).await?;
         let uptime = self.clock.uptime();
         attempt.check_wait(attempt.not_before.saturating_sub(uptime))?;
+        if !channel.budget.as_ref().is_none_or(Budget::would_admit) {
+            return Err(Instead::Hold(PauseReason::Budget));
+        }
         match channel.admit(uptime) {
             Admission::Later(wait) => attempt.check_wait(wait)?,
             Admission::Paused(reason) => return Err(Instead::Hold(reason)),
@@ -155,29 +164,53 @@ impl Parts {
         about: &About<'_>,
         message: &Value,
     ) -> Result<AcceptedPush, Instead> {
+        let notice = &attempt.pending.notice;
+        let mut unit = unit_of(channel, notice).await?;
         let noted_at = self.note_before_push(attempt).await?;
         channel.turn().await;
         if !attempt.pending.lease.is_valid(self.clock.uptime()) {
             return Err(Instead::Next(Next::Done(Outcome::Wait)));
         }
-        let (notice, began) = (&attempt.pending.notice, self.clock.now());
+        if unit.as_ref().is_some_and(|unit| !unit.is_current()) {
+            // The month turned while it waited for its turn.
+            self.forget_note(notice, noted_at).await?;
+            return Err(Instead::Next(Next::Again(Duration::ZERO)));
+        }
+        if let Some(unit) = &mut unit {
+            unit.begin();
+        }
+        let began = self.clock.now();
         let key = retry_key(&channel.name, notice, &about.subject, about.resend);
         match channel.messenger.push(&notice.line_user_id, message, key).await {
             Ok(accepted) => {
+                if let Some(unit) = unit {
+                    unit.accepted(&accepted);
+                }
                 let request_id = accepted.request_id;
                 tracing::info!(attempt = attempt.number, line.request_id = request_id, "LINE accepted the push");
                 self.answered(channel);
                 Ok(AcceptedPush { at: self.clock.now(), request_id, settled_by: about.facts.settled_by(&notice.key) })
             }
             Err(error) => {
-                match (noted_at, &error) {
-                    (Some(_), PushError::Ambiguous { .. }) => attempt.maybe_sent_at = noted_at,
-                    (Some(at), _) => drop(self.store.forget_attempt(notice, at).await?),
-                    (None, _) => {}
+                if let PushError::Ambiguous { .. } = error {
+                    attempt.maybe_sent_at = noted_at.or(attempt.maybe_sent_at);
+                } else {
+                    self.forget_note(notice, noted_at).await?;
+                    if let Some(unit) = unit {
+                        unit.refused();
+                    }
                 }
                 Err(self.push_failed(channel, attempt, began, error).await?)
             }
         }
+    }
+
+    /// Takes back the note of an attempt that was certainly not accepted.
+    async fn forget_note(&self, notice: &NoticeId, noted_at: Option<Timestamp>) -> Result<(), StoreError> {
+        if let Some(at) = noted_at {
+            self.store.forget_attempt(notice, at).await?;
+        }
+        Ok(())
     }
 
     /// Takes note that LINE answered about a message of the channel: a paused channel is resumed.
@@ -235,4 +268,13 @@ impl Parts {
             None => Ok(()),
         }
     }
+}
+
+/// Takes one of the month's pushes for a notice; `None` where the channel has no budget.
+async fn unit_of<'a>(channel: &'a Channel, notice: &'a NoticeId) -> Result<Option<Unit<'a>>, Instead> {
+    let Some(budget) = &channel.budget else { return Ok(None) };
+    budget.take(notice).await.map(Some).map_err(|none| match none {
+        NoUnit::Store(error) => Instead::Store(error),
+        NoUnit::UsedUp => Instead::Hold(PauseReason::Budget),
+    })
 }

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use crate::domain::{
     causes::Causes,
-    notice::{NoticeId, Parked, ParkedState},
+    notice::{NoticeId, Parked, ParkedState, Via},
     time::Timestamp,
 };
 use crate::line::messaging::PushError;
-use crate::store::{StoreError, notices::Marked, unreadable::hashed};
+use crate::store::{
+    StoreError,
+    notices::{Marked, Sending},
+    unreadable::hashed,
+};
 
 use super::{AcceptedPush, Attempt, Instead, Next};
 use crate::delivery::{
@@ -23,12 +27,13 @@ impl Parts {
     /// Marks what LINE accepted. A resend speaks for the notices that it repeats: they leave their special states, so that
     /// they aren't sent again; the resend itself is marked last, because its mark ends the work.
     pub(super) async fn mark(&self, pending: &PendingNotice, accepted: &AcceptedPush) -> Result<Next, StoreError> {
-        let (notice, at, request_id) = (&pending.notice, accepted.at, accepted.request_id.as_deref());
+        let (notice, request_id) = (&pending.notice, accepted.request_id.as_deref());
+        let sending = Sending { at: accepted.at, request_id, via: Via::Push };
         for key in &accepted.settled_by {
             let repeated = NoticeId { key: key.clone(), ..notice.clone() };
-            self.store.mark_sent(&repeated, at, request_id).await?;
+            self.store.mark_sent(&repeated, &sending).await?;
         }
-        if self.store.mark_sent(notice, at, request_id).await? == Marked::NoItem {
+        if self.store.mark_sent(notice, &sending).await? == Marked::NoItem {
             // Erased between push and mark: there is nothing left to say it on.
             return Ok(Next::Done(Outcome::PassedOver));
         }

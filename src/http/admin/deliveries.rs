@@ -10,7 +10,7 @@ use crate::domain::{
     ids::{EventId, LineUserId, StampId},
     mode::Mode,
     notice::ParkedState,
-    resend::ResendOrder,
+    resend::{Chain, ResendOrder},
 };
 use crate::http::{
     app::App,
@@ -56,14 +56,38 @@ pub async fn resend(
     _: NoBody,
 ) -> Result<HttpResponse, ApiError> {
     let (event_id, who, stamp_id) = path.into_inner();
-    app.stored_event(&event_id).await?;
-    let facts = app.store.facts(&event_id, &who).await?;
+    let number = order(&operator, &app, (&event_id, &who), &Chain::Stamp(stamp_id.clone())).await?;
+    tracing::info!(event.id = %event_id, stamp.id = %stamp_id, resend.number = number, "a notice is sent again");
+    Ok(HttpResponse::Accepted().json(ResendView { number }))
+}
+
+/// `POST …/{eventId}/users/{lineUserId}/completed/resend`: orders the notice of a full card to be sent again, as
+/// [`resend`] does that of a stamp.
+pub async fn resend_completed(
+    operator: Operator,
+    app: Data<App>,
+    path: Path<(EventId, LineUserId)>,
+    _: NoBody,
+) -> Result<HttpResponse, ApiError> {
+    let (event_id, who) = path.into_inner();
+    let number = order(&operator, &app, (&event_id, &who), &Chain::Completed).await?;
+    tracing::info!(event.id = %event_id, resend.number = number, "the notice of a full card is sent again");
+    Ok(HttpResponse::Accepted().json(ResendView { number }))
+}
+
+/// Records that a notice of a participant is to be sent again, and returns which resend of it that is.
+async fn order(
+    operator: &Operator,
+    app: &App,
+    (event_id, who): (&EventId, &LineUserId),
+    of: &Chain,
+) -> Result<u16, ApiError> {
+    app.stored_event(event_id).await?;
+    let facts = app.store.facts(event_id, who).await?;
     if facts.is_empty() {
         return Err(ApiError::ParticipantNotFound);
     }
     let (requested_by, requested_at) = (operator.name(), app.clock.now());
-    let order = ResendOrder { stamp_id: &stamp_id, requested_by, requested_at, only_in: None };
-    let number = app.store.resend(&facts, &order, Mode::ForReal).await??.number;
-    tracing::info!(event.id = %event_id, stamp.id = %stamp_id, resend.number = number, "a notice is sent again");
-    Ok(HttpResponse::Accepted().json(ResendView { number }))
+    let order = ResendOrder { of, requested_by, requested_at, only_in: None };
+    Ok(app.store.resend(&facts, &order, Mode::ForReal).await??.number())
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::{
     delivery_state::{DeliveryState, NoticeLine, Sent},
-    notice::{NoticeKey, NoticeStatus, Parked, PushRefused},
+    notice::{NoticeKey, NoticeStatus, Parked, PushRefused, Via},
     time::Timestamp,
 };
 
@@ -32,6 +32,11 @@ enum SourceView<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         requested_by: Option<&'a str>,
     },
+    ResendCompleted {
+        number: u16,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        requested_by: Option<&'a str>,
+    },
     UserStamp {
         stamp_id: &'a str,
     },
@@ -47,6 +52,8 @@ pub struct NoticeView<'a> {
     flex_message_sent_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flex_message_request_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_via: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flex_message_error: Option<ErrorView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +85,9 @@ impl<'a> NoticeLineView<'a> {
             NoticeKey::Resend { stamp_id, number } => {
                 SourceView::Resend { stamp_id: stamp_id.as_str(), number: *number, requested_by: line.requested_by }
             }
+            NoticeKey::ResendCompleted { number } => {
+                SourceView::ResendCompleted { number: *number, requested_by: line.requested_by }
+            }
             NoticeKey::Stamp(stamp_id) => SourceView::UserStamp { stamp_id: stamp_id.as_str() },
         };
         Self { fact, since: line.since, state: line.state.as_str(), about: (&line.state).into() }
@@ -86,9 +96,10 @@ impl<'a> NoticeLineView<'a> {
 
 impl<'a> From<&'a DeliveryState<'a>> for NoticeView<'a> {
     fn from(state: &'a DeliveryState<'a>) -> Self {
-        let sent = |Sent { at, request_id, by_resend }: &Sent<'a>| Self {
+        let sent = |Sent { at, request_id, via, by_resend }: &Sent<'a>| Self {
             flex_message_sent_at: *at,
             flex_message_request_id: *request_id,
+            notice_via: via.map(Via::as_str),
             sent_by_resend: *by_resend,
             ..Self::default()
         };
@@ -111,10 +122,11 @@ impl<'a> From<&'a NoticeStatus> for NoticeView<'a> {
             NoticeStatus::Parked(parked) => {
                 Self { flex_message_sent, notice_state: Some(parked.state.as_str()), ..Self::parked(parked) }
             }
-            NoticeStatus::Sent { at, request_id } => Self {
+            NoticeStatus::Sent { at, request_id, via } => Self {
                 flex_message_sent,
                 flex_message_sent_at: *at,
                 flex_message_request_id: request_id.as_deref(),
+                notice_via: via.map(Via::as_str),
                 ..Self::default()
             },
             NoticeStatus::Pending { maybe_sent_at } => {

@@ -207,6 +207,16 @@ pub enum FactView<'a> {
         #[serde(flatten)]
         notice: NoticeView<'a>,
     },
+    /// The notice of a completed card was ordered again.
+    ResendCompleted {
+        event_id: &'a str,
+        line_user_id: &'a str,
+        number: u16,
+        requested_by: &'a str,
+        requested_at: Timestamp,
+        #[serde(flatten)]
+        notice: NoticeView<'a>,
+    },
     /// Registered.
     User(UserView<'a>),
     /// Acquired a stamp.
@@ -239,6 +249,14 @@ impl<'a> FactView<'a> {
                 event_id,
                 line_user_id,
                 stamp_id: fact.stamp_id.as_str(),
+                number: fact.number,
+                requested_by: &fact.requested_by,
+                requested_at: fact.requested_at,
+                notice: (&fact.notice).into(),
+            },
+            Fact::ResendCompleted(fact) => Self::ResendCompleted {
+                event_id,
+                line_user_id,
                 number: fact.number,
                 requested_by: &fact.requested_by,
                 requested_at: fact.requested_at,

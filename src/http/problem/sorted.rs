@@ -19,10 +19,10 @@ impl From<StoreError> for ApiError {
 impl From<ResendRefusal> for ApiError {
     fn from(refusal: ResendRefusal) -> Self {
         match refusal {
-            ResendRefusal::NotAcquired => Self::DeliveryNotFound,
+            ResendRefusal::NotAcquired | ResendRefusal::NotCompleted => Self::DeliveryNotFound(refusal),
             // Waiting doesn't help, so these are none of the conflicts.
             ResendRefusal::NumbersUsedUp | ResendRefusal::OtherState => Self::InvalidRequest(refusal.to_string()),
-            ResendRefusal::Pending => Self::ResendPending,
+            ResendRefusal::CompletedPending | ResendRefusal::Pending => Self::ResendPending(refusal),
         }
     }
 }

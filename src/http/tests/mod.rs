@@ -60,7 +60,7 @@ fn app() -> App {
     };
     let login = LoginChannels { ids: vec!["1234567890".to_owned()], hs256_secret: None };
     let webhook_secrets = vec![SECRET.to_owned().into()];
-    let main = ChannelSettings { login, webhook_secrets, access: None, basic_id: None };
+    let main = ChannelSettings { login, webhook_secrets, access: None, basic_id: None, monthly_pushes: None };
     App::new(Parts {
         rallies: Rallies::new(store.clone(), clock.clone()),
         store,

@@ -34,6 +34,11 @@ async fn to_resend_takes_an_operator_and_ids_that_are_ones() {
     assert_refused(by("agency", post("U1234567890abcdef", "001")), 400, "invalid_request").await;
     assert_refused(by("agency", post(hanako, "a%23b")), 400, "invalid_request").await;
     assert_refused(by("agency", post(hanako, "001")), 503, "store_unavailable").await;
+    let of_card = |user: &str| request("POST", &format!("/admin/api/events/spring/users/{user}/completed/resend"));
+    assert_refused(of_card(hanako), 401, "admin_token_invalid").await;
+    assert_refused(by("reader", of_card(hanako)), 403, "forbidden").await;
+    assert_refused(by("agency", of_card("U1234567890abcdef")), 400, "invalid_request").await;
+    assert_refused(by("agency", of_card(hanako)), 503, "store_unavailable").await;
 }
 
 #[actix_web::test]

@@ -25,7 +25,7 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
         (401, "token_missing", ApiError::TokenMissing),
         (403, "forbidden", ApiError::Forbidden("why")),
         (404, "channel_not_found", ApiError::ChannelNotFound),
-        (404, "delivery_not_found", ApiError::DeliveryNotFound),
+        (404, "delivery_not_found", ApiError::DeliveryNotFound(ResendRefusal::NotAcquired)),
         (404, "event_not_found", ApiError::EventNotFound),
         (404, "not_found", ApiError::NotFound),
         (404, "not_registered", ApiError::NotRegistered),
@@ -35,7 +35,7 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
         (409, "claim_refused", ApiError::Refused(Refusal::Prerequisite { missing: vec![] })),
         (409, "event_ended", ApiError::Refused(Refusal::EventEnded)),
         (409, "event_not_started", ApiError::Refused(Refusal::EventNotStarted)),
-        (409, "resend_pending", ApiError::ResendPending),
+        (409, "resend_pending", ApiError::ResendPending(ResendRefusal::Pending)),
         (409, "setting_fixed", ApiError::SettingFixed("channel")),
         (409, "stamp_closed", ApiError::Refused(Refusal::StampClosed(Closed::Over))),
         (409, "stamp_inactive", ApiError::Refused(Refusal::StampInactive)),
@@ -62,7 +62,9 @@ fn every_failure_has_its_status_and_code() {
 #[test]
 fn what_a_resend_is_refused_for_has_its_code() {
     for (refusal, code) in [
+        (ResendRefusal::CompletedPending, "resend_pending"),
         (ResendRefusal::NotAcquired, "delivery_not_found"),
+        (ResendRefusal::NotCompleted, "delivery_not_found"),
         (ResendRefusal::NumbersUsedUp, "invalid_request"),
         (ResendRefusal::Pending, "resend_pending"),
     ] {

@@ -25,6 +25,7 @@ fn read(kind: Progress, item: &Item) -> Result<(), Unreadable> {
         Progress::Backfill => read_progress(item).map(drop),
         Progress::Counts => items::read_counts(item).map(drop),
         Progress::Pending => PendingCompletion::read(item).map(drop),
+        Progress::Pushes => items::pushes::reserved(item).map(drop),
         Progress::Batch
         | Progress::Followed
         | Progress::Function
@@ -47,6 +48,11 @@ fn remedy(kind: Progress, item: &Item) -> String {
         Progress::Pending => {
             "delete the item; if its participant is known, put it again with SK `{eventId}#{lineUserId}`, \
              entityType `PENDING_COMPLETION` and any text as `id`, so that the card is completed"
+                .to_owned()
+        }
+        Progress::Pushes => {
+            "set `reserved` to how many pushes LINE's console shows for the month, or more: until then the \
+                             channel's notices are held"
                 .to_owned()
         }
         Progress::Shard => "start a consumer, if none runs: within two leases (`delivery.lease_ms`) the shard's owner \

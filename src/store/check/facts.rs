@@ -75,6 +75,7 @@ fn lacks(item: &Item, all: &[Item]) -> Option<Fault> {
         }
         Fact::Completed(completed) => ("byStampId", &completed.by_stamp_id),
         Fact::Resend(resend) => ("stampId", &resend.stamp_id),
+        Fact::ResendCompleted(_) => return lacks_full_card(&there),
         Fact::UserStamp(_) => return None,
     };
     let (attribute, stamp_id) = needed;
@@ -84,6 +85,18 @@ fn lacks(item: &Item, all: &[Item]) -> Option<Fault> {
             attribute,
             format!("is {stamp_id}, a stamp that the participant doesn't have"),
             format!("bring back the stamp's item (`{sk}`) from a backup, or delete this one"),
+        )
+    })
+}
+
+/// Judges a resend of a full card's notice.
+fn lacks_full_card(there: &HashSet<&str>) -> Option<Fault> {
+    let sk = keys::notice_sk(&NoticeKey::Completed);
+    (!there.contains(&*sk)).then(|| {
+        Fault::new(
+            "SK",
+            "is a resend of a full card's notice, and the participant has no full card",
+            format!("bring back the item `{sk}` from a backup, or delete this one"),
         )
     })
 }

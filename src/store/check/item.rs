@@ -74,7 +74,7 @@ impl Check {
         let listed = match fact {
             Fact::User(user) => return Ok(user_listed(item, user, event.as_deref())),
             Fact::UserStamp(stamp) => self.holder_listed(item, stamp, event.as_deref()),
-            Fact::Completed(_) | Fact::Resend(_) => None,
+            Fact::Completed(_) | Fact::Resend(_) | Fact::ResendCompleted(_) => None,
         };
         let marks = fact.notice().and_then(|(key, status)| {
             let (event_id, line_user_id) = (fact.event_id().clone(), fact.line_user_id().clone());

@@ -255,6 +255,7 @@ pub(in super::super) fn entity_type(kind: Progress) -> Option<&'static str> {
         Progress::Followed => Some("CONSUMER_STREAM"),
         Progress::Function => Some("FUNCTION_PROGRESS"),
         Progress::Pending => Some("PENDING_COMPLETION"),
+        Progress::Pushes => Some("PUSHES"),
         Progress::Run => Some("RECONCILE_RUN"),
         Progress::Shard => Some("SHARD_PROGRESS"),
         Progress::Worker => None,

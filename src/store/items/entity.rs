@@ -2,7 +2,7 @@
 
 use crate::domain::{
     event::Event,
-    fact::{Completed, Fact, Friendship, Pace, Resend, User, UserStamp},
+    fact::{Completed, Fact, Friendship, Pace, Resend, ResendCompleted, User, UserStamp},
     stamp::StampMaster,
 };
 
@@ -20,7 +20,7 @@ const TRIES: &str = "TRIES";
 pub enum Stored {
     /// `EVENT`
     Event(Event),
-    /// `USER`, `USER_STAMP`, `RESEND`, `COMPLETED`
+    /// `USER`, `USER_STAMP`, `RESEND`, `COMPLETED`, `RESEND_COMPLETED`
     Fact(Fact),
     /// `FRIENDSHIP`
     Friendship(Friendship),
@@ -40,6 +40,7 @@ impl Stored {
             Self::Event(_) => Event::TYPE,
             Self::Fact(Fact::Completed(_)) => Completed::TYPE,
             Self::Fact(Fact::Resend(_)) => Resend::TYPE,
+            Self::Fact(Fact::ResendCompleted(_)) => ResendCompleted::TYPE,
             Self::Fact(Fact::User(_)) => User::TYPE,
             Self::Fact(Fact::UserStamp(_)) => UserStamp::TYPE,
             Self::Friendship(_) => Friendship::TYPE,
@@ -63,6 +64,9 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         User::TYPE => User::read(&mut item)?.keyed(|user| Stored::Fact(Fact::User(user))),
         UserStamp::TYPE => UserStamp::read(&mut item)?.keyed(|stamp| Stored::Fact(Fact::UserStamp(stamp))),
         Resend::TYPE => Resend::read(&mut item)?.keyed(|resend| Stored::Fact(Fact::Resend(resend))),
+        ResendCompleted::TYPE => {
+            ResendCompleted::read(&mut item)?.keyed(|resend| Stored::Fact(Fact::ResendCompleted(resend)))
+        }
         Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
         Pace::TYPE => Pace::read(&mut item)?.keyed(Stored::Pace),

@@ -2,7 +2,7 @@
 
 use crate::domain::{
     event::IndexShards,
-    fact::{Completed, Friendship, Pace, Resend, User, UserStamp},
+    fact::{Completed, Friendship, Pace, Resend, ResendCompleted, User, UserStamp},
     ids::{EventId, LineUserId},
     notice::{NoticeId, NoticeKey},
 };
@@ -111,13 +111,11 @@ impl Entity for Resend {
     }
 
     fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
-        let number: Option<i64> = item.number("number")?;
-        let number = number.ok_or_else(|| item.missing("number"))?;
         Ok(Self {
             event_id: item.required("eventId")?,
             line_user_id: item.user("lineUserId")?,
             stamp_id: item.required("stampId")?,
-            number: u16::try_from(number).map_err(|_| item.unreadable("number", "is out of range"))?,
+            number: resend_number(item)?,
             requested_by: item.required("requestedBy")?,
             requested_at: item.required("requestedAt")?,
             notice: notice::read(item)?,
@@ -135,6 +133,43 @@ pub(in super::super) fn resend(resend: &Resend) -> Item {
         .text("requestedAt", resend.requested_at)
         .notice(&resend.key(), &resend.notice)
         .done()
+}
+
+impl Entity for ResendCompleted {
+    const TYPE: &'static str = "RESEND_COMPLETED";
+
+    fn key(&self) -> ItemKey {
+        notice_key(&self.event_id, &self.line_user_id, NoticeKey::ResendCompleted { number: self.number })
+    }
+
+    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
+        Ok(Self {
+            event_id: item.required("eventId")?,
+            line_user_id: item.user("lineUserId")?,
+            number: resend_number(item)?,
+            requested_by: item.required("requestedBy")?,
+            requested_at: item.required("requestedAt")?,
+            notice: notice::read(item)?,
+        })
+    }
+}
+
+pub(in super::super) fn resend_completed(resend: &ResendCompleted) -> Item {
+    Writer::of(&resend.key(), ResendCompleted::TYPE)
+        .text("eventId", &resend.event_id)
+        .text("lineUserId", &resend.line_user_id)
+        .number("number", resend.number)
+        .text("requestedBy", &resend.requested_by)
+        .text("requestedAt", resend.requested_at)
+        .notice(&resend.key(), &resend.notice)
+        .done()
+}
+
+/// Reads which resend it is.
+fn resend_number(item: &mut Attributes) -> Result<u16, Unreadable> {
+    let number: Option<i64> = item.number("number")?;
+    let number = number.ok_or_else(|| item.missing("number"))?;
+    u16::try_from(number).map_err(|_| item.unreadable("number", "is out of range"))
 }
 
 impl Entity for Completed {

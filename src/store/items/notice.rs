@@ -7,7 +7,7 @@
 //! | `noticeState` | [`NoticeStatus::Parked`] |
 //! | else | [`NoticeStatus::Pending`] |
 
-use crate::domain::notice::{NoticeStatus, Parked, ParkedState, PushRefused};
+use crate::domain::notice::{NoticeStatus, Parked, ParkedState, PushRefused, Via};
 
 use super::{
     super::{
@@ -21,12 +21,17 @@ use super::{
 pub(super) fn read(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
     match item.flag("flexMessageSent")? {
         None => Ok(NoticeStatus::None),
-        Some(true) => Ok(NoticeStatus::Sent {
-            at: item.optional("flexMessageSentAt")?,
-            request_id: item.optional("flexMessageRequestId")?,
-        }),
+        Some(true) => sent(item),
         Some(false) => unsent(item),
     }
+}
+
+fn sent(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
+    let via: Option<String> = item.optional("noticeVia")?;
+    let via: Option<Via> =
+        via.map(|via| via.parse()).transpose().map_err(|_| item.unreadable("noticeVia", "is not a way we know"))?;
+    let (at, request_id) = (item.optional("flexMessageSentAt")?, item.optional("flexMessageRequestId")?);
+    Ok(NoticeStatus::Sent { at, request_id, via })
 }
 
 fn unsent(item: &mut Attributes) -> Result<NoticeStatus, Unreadable> {
@@ -71,10 +76,11 @@ impl Writer {
     pub(super) fn notice(self, key: &ItemKey, status: &NoticeStatus) -> Self {
         match status {
             NoticeStatus::None => self,
-            NoticeStatus::Sent { at, request_id } => self
+            NoticeStatus::Sent { at, request_id, via } => self
                 .flag("flexMessageSent", true)
                 .some("flexMessageSentAt", *at, Self::text)
-                .some("flexMessageRequestId", request_id.as_ref(), Self::text),
+                .some("flexMessageRequestId", request_id.as_ref(), Self::text)
+                .some("noticeVia", *via, Self::text),
             NoticeStatus::Pending { maybe_sent_at } => {
                 self.flag("flexMessageSent", false).some("noticeTriedAt", *maybe_sent_at, Self::text)
             }

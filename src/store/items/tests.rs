@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::domain::{
     event::IndexShards,
-    fact::{Completed, Fact, Friendship, Resend, User, UserStamp},
+    fact::{Completed, Fact, Friendship, Resend, ResendCompleted, User, UserStamp},
     ids::LineUserId,
     notice::NoticeStatus,
     time::Timestamp,
@@ -138,7 +138,7 @@ fn is_stamp(notice: NoticeStatus) -> Stored {
 
 #[test]
 fn the_articles_stamp_reads_back_sent_and_without_a_request() {
-    let sent = NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: None };
+    let sent = NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: None, via: None };
     assert_eq!(decode(stored(article_stamp())), Ok(is_stamp(sent)));
 }
 
@@ -169,6 +169,25 @@ fn a_resend_is_pinned() {
         "requestedAt": {"S": "2026-05-24T00:00:00.000Z"}, "flexMessageSent": {"BOOL": false},
     });
     is_pinned(Stored::Fact(Fact::Resend(again.clone())), resend(&again), json);
+}
+
+#[test]
+fn a_resend_of_a_completed_card_is_pinned() {
+    let again = ResendCompleted {
+        event_id: "stamp-rally-202606".parse().unwrap(),
+        line_user_id: hanako(),
+        number: 2,
+        requested_by: "town-office".to_owned(),
+        requested_at: at("2026-05-24T00:00:00.000Z"),
+        notice: waiting(),
+    };
+    let json = json!({
+        "PK": {"S": PARTICIPANT}, "SK": {"S": "RESEND_COMPLETED#002"}, "entityType": {"S": "RESEND_COMPLETED"},
+        "eventId": {"S": "stamp-rally-202606"}, "lineUserId": {"S": "U1234567890abcdef"},
+        "number": {"N": "2"}, "requestedBy": {"S": "town-office"},
+        "requestedAt": {"S": "2026-05-24T00:00:00.000Z"}, "flexMessageSent": {"BOOL": false},
+    });
+    is_pinned(Stored::Fact(Fact::ResendCompleted(again.clone())), resend_completed(&again), json);
 }
 
 #[test]
@@ -241,6 +260,7 @@ fn an_item_that_cannot_be_read_names_itself_and_the_attribute() {
         (new_stamp(), json!({"acquiredAt": {"N": "5"}}), "acquiredAt"),
         (new_stamp(), json!({"flexMessageSent": {"S": "false"}}), "flexMessageSent"),
         (new_stamp(), json!({"noticeState": {"S": "asleep"}}), "noticeState"),
+        (article_stamp(), json!({"noticeVia": {"S": "pigeon"}}), "noticeVia"),
         (new_stamp(), json!({"noticeState": {"S": "held"}}), "noticeSince"),
         (new_stamp(), json!({"stampId": {"S": "002"}}), "SK"),
         (new_stamp(), json!({"eventId": {"S": "other"}}), "PK"),

@@ -12,10 +12,12 @@
 //! | the same | `HOUR#{hour}#CORRECTION` | what `stats rebuild` found to be missing or too much |
 //! | `PENDING_COMPLETIONS` | `{eventId}#{lineUserId}` | a card of which it can't be said yet whether it is complete |
 //! | `BACKFILL#gsi2` | `PROGRESS` | how far `table backfill` came |
+//! | `PUSHES#{channel}` | `{yyyy-mm}`, Tokyo's | how many of the month's pushes are reserved |
 
 use crate::domain::{
     counts::Hour,
-    ids::{EventId, LineUserId},
+    ids::{ChannelName, EventId, LineUserId},
+    time::Month,
 };
 
 use super::super::ids::{SequenceNumber, ShardId, WorkerId};
@@ -28,6 +30,9 @@ pub(in super::super) const WORKERS: &str = "WORKER#";
 
 /// How the sort keys of batches begin.
 pub(in super::super) const BATCHES: &str = "BATCH#";
+
+/// How the partitions of channels' pushes begin.
+const PUSHES: &str = "PUSHES#";
 
 const FOLLOWED: &str = "STREAM";
 const FUNCTION: &str = "FUNCTION";
@@ -42,6 +47,7 @@ pub(in super::super) enum ProgressKey<'a> {
     Followed { consumer: &'a str },
     Function { partition: &'a str },
     Pending { event_id: &'a EventId, line_user_id: &'a LineUserId },
+    Pushes { channel: &'a ChannelName, month: Month },
     Run { consumer: &'a str, id: &'a WorkerId },
     Shard { partition: &'a str, shard: &'a ShardId },
     Worker { partition: &'a str, worker: &'a WorkerId },
@@ -58,6 +64,7 @@ impl ProgressKey<'_> {
             Self::Correction { event_id, .. } | Self::Counts { event_id, .. } => counts_partition(event_id),
             Self::Followed { consumer } => format!("CONSUMER#{consumer}"),
             Self::Pending { .. } => PENDING_COMPLETIONS.to_owned(),
+            Self::Pushes { channel, .. } => format!("{PUSHES}{channel}"),
             Self::Run { consumer, .. } => format!("CONSUMER#{consumer}#RECONCILE"),
         }
     }
@@ -71,6 +78,7 @@ impl ProgressKey<'_> {
             Self::Followed { .. } => FOLLOWED.to_owned(),
             Self::Function { .. } => FUNCTION.to_owned(),
             Self::Pending { event_id, line_user_id } => format!("{event_id}#{line_user_id}"),
+            Self::Pushes { month, .. } => month.to_string(),
             Self::Run { id, .. } => format!("RUN#{id}"),
             Self::Shard { shard, .. } => format!("SHARD#{shard}"),
             Self::Worker { worker, .. } => format!("{WORKERS}{worker}"),
@@ -135,7 +143,7 @@ pub(in super::super) fn names_hour(sk: &str, hour: &Hour) -> bool {
 /// Returns whether a partition of the consumers' table is one of this program's. A newer version may keep items of other
 /// kinds there.
 pub(in super::super) fn is_progress_partition(pk: &str) -> bool {
-    pk == PENDING_COMPLETIONS || ["BACKFILL#", "CONSUMER#", "COUNTS#"].iter().any(|ours| pk.starts_with(ours))
+    pk == PENDING_COMPLETIONS || ["BACKFILL#", "CONSUMER#", "COUNTS#", PUSHES].iter().any(|ours| pk.starts_with(ours))
 }
 
 /// What an item of the consumers' table is, as its key says.
@@ -147,6 +155,7 @@ pub(in super::super) enum Progress {
     Followed,
     Function,
     Pending,
+    Pushes,
     Run,
     Shard,
     Worker,
@@ -166,6 +175,7 @@ impl Progress {
             (pk, "HOUR") if pk.starts_with("COUNTS#") => Some(Self::Counts),
             (PENDING_COMPLETIONS, _) => Some(Self::Pending),
             ("BACKFILL#gsi2", "PROGRESS") => Some(Self::Backfill),
+            (pk, month) if pk.starts_with(PUSHES) => month.parse::<Month>().ok().map(|_| Self::Pushes),
             _ => None,
         }
     }
@@ -228,6 +238,16 @@ mod tests {
             prop_assert_eq!(Progress::parse(&pending.pk(), &pending.sk()), Some(Progress::Pending));
             prop_assert_eq!(card_of(&pending.sk()), Some((event_id.clone(), line_user_id.clone())));
         }
+    }
+
+    #[test]
+    fn the_key_of_a_months_pushes_is_pinned() {
+        let (channel, month) = (&"main".parse().unwrap(), "2026-05".parse().unwrap());
+        let key = ProgressKey::Pushes { channel, month };
+        assert_eq!([key.pk(), key.sk()], ["PUSHES#main", "2026-05"]);
+        assert_eq!(Progress::parse(&key.pk(), &key.sk()), Some(Progress::Pushes));
+        assert!(is_progress_partition(&key.pk()));
+        assert_eq!(Progress::parse("PUSHES#main", "2026"), None);
     }
 
     #[test]

@@ -40,6 +40,10 @@ fn primary_keys_are_pinned() {
         ),
         (notice(NoticeKey::Completed), ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "COMPLETED"]),
         (
+            notice(NoticeKey::ResendCompleted { number: 7 }),
+            ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "RESEND_COMPLETED#007"],
+        ),
+        (
             ItemKey::Friendship {
                 channel: "main".parse().unwrap(),
                 line_user_id: hanako(),
@@ -123,6 +127,8 @@ fn keys_of_other_programs_are_not_ours() {
         ("EVENT#e#USER#U12", "RESEND#001#1"),
         ("EVENT#e#USER#U12", "RESEND#001#0001"),
         ("EVENT#e#USER#U12", "RESEND#001#+01"),
+        ("EVENT#e#USER#U12", "RESEND_COMPLETED#1"),
+        ("EVENT#e#USER#U12", "RESEND_COMPLETED#001#001"),
         ("CHANNEL#main#USER#U12", "FRIEND#2026-05-23T10:00:00Z#01HX"),
         ("EVENT#e#USER#U12", "TICKET#1"),
         ("EVENT#e#CHATROOM#1", "METADATA"),
@@ -156,6 +162,7 @@ fn notice() -> impl Strategy<Value = NoticeId> {
     let key = prop_oneof![
         Just(NoticeKey::Completed),
         (stamp_id(), 0..=u16::MAX).prop_map(|(stamp_id, number)| NoticeKey::Resend { stamp_id, number }),
+        (0..=u16::MAX).prop_map(|number| NoticeKey::ResendCompleted { number }),
         stamp_id().prop_map(NoticeKey::Stamp),
     ];
     (event_id(), user(), key).prop_map(|(event_id, line_user_id, key)| NoticeId { event_id, line_user_id, key })

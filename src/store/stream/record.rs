@@ -89,6 +89,6 @@ fn is_fact(image: &Item) -> bool {
         Some(AttributeValue::S(text)) => text.as_str(),
         _ => "",
     };
-    matches!(text("entityType"), "COMPLETED" | "RESEND" | "USER" | "USER_STAMP")
+    matches!(text("entityType"), "COMPLETED" | "RESEND" | "RESEND_COMPLETED" | "USER" | "USER_STAMP")
         || matches!(ItemKey::parse(text("PK"), text("SK")), Some(ItemKey::Notice(_) | ItemKey::Profile { .. }))
 }

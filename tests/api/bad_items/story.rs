@@ -294,7 +294,7 @@ impl Rallies<'_> {
         for fact in facts.in_order() {
             let is_sent = fact.notice().is_some_and(|(_, status)| status.is_sent());
             let name = match &fact {
-                Fact::Completed(_) => self.ids[rally].clone(),
+                Fact::Completed(_) | Fact::ResendCompleted(_) => self.ids[rally].clone(),
                 Fact::Resend(resend) => format!("{}-{}", self.ids[rally], resend.stamp_id),
                 Fact::User(_) => continue,
                 Fact::UserStamp(stamp) => format!("{}-{}", self.ids[rally], stamp.stamp_id),

@@ -179,6 +179,7 @@ const RUN: [&str; 2] = ["CONSUMER#delivery#RECONCILE", "RUN#r-1"];
 const COUNTS: [&str; 2] = ["COUNTS#stamp-rally-202606", "HOUR#2026-05-23T19:00+09:00#arn:x#s-1"];
 const PENDING: [&str; 2] = ["PENDING_COMPLETIONS", "stamp-rally-202606#U0123456789abcdef0123456789abcdef"];
 const BACKFILL: [&str; 2] = ["BACKFILL#gsi2", "PROGRESS"];
+const PUSHES: [&str; 2] = ["PUSHES#main", "2026-05"];
 
 #[tokio::test]
 async fn a_sound_house_has_no_findings() {
@@ -282,6 +283,9 @@ async fn each_fact_that_can_not_be_read_or_contradicts_another_is_found_by_its_k
             "stampId",
         ),
         (at("STAMP#009"), of_no_stamp, "stampId"),
+        (at("RESEND_COMPLETED#001"), full_again(HANAKO, 2), "SK"),
+        (at("RESEND_COMPLETED#002"), with_null(full_again(HANAKO, 2), "requestedBy"), "requestedBy"),
+        ([&taro, "RESEND_COMPLETED#001"], full_again(TARO, 1), "lineUserId"),
         ([&taro, "STAMP#001"], taros(ID, "001"), "lineUserId"),
         ([&lost, "STAMP#001"], taros("lost", "001"), "eventId"),
         (FRIENDSHIP, json!({"following": null}), "following"),
@@ -292,6 +296,30 @@ async fn each_fact_that_can_not_be_read_or_contradicts_another_is_found_by_its_k
         (["CHATROOM#1", "INFO"], json!({"entityType": "USER"}), "eventId"),
     ];
     each_is_found(&desk, MAIN, &cases).await;
+}
+
+/// A resend of the notice of a full card.
+fn full_again(person: &str, number: u16) -> Value {
+    json!({
+        "entityType": "RESEND_COMPLETED", "eventId": ID, "lineUserId": person, "number": number,
+        "requestedBy": "cli:yamada", "requestedAt": AT, "flexMessageSent": true, "flexMessageSentAt": AT,
+    })
+}
+
+fn with_null(mut item: Value, attribute: &str) -> Value {
+    item[attribute] = Value::Null;
+    item
+}
+
+#[tokio::test]
+async fn a_resend_of_a_full_card_is_sound_beside_its_card_and_found_without() {
+    let desk = sound().await;
+    let hanako = participant(HANAKO);
+    desk.patch(MAIN, [&hanako, "RESEND_COMPLETED#001"], &full_again(HANAKO, 1)).await;
+    assert_eq!(desk.findings(None).await, []);
+    desk.delete(MAIN, [&hanako, "COMPLETED"]).await;
+    let found: Vec<_> = desk.findings(None).await.into_iter().map(|finding| finding.sk).collect();
+    assert_eq!(found, ["RESEND_COMPLETED#001"]);
 }
 
 #[tokio::test]
@@ -331,11 +359,23 @@ async fn each_item_of_the_consumers_table_that_can_not_be_read_is_found_by_its_k
         ([PENDING[0], "nobody"], json!({"id": "x"}), "SK"),
         ([PENDING[0], "lost#U1"], json!({"id": "x"}), "eventId"),
         (BACKFILL, json!({"after": {"PK": "x"}}), "after"),
+        (PUSHES, json!({"entityType": "PUSHES", "reserved": -1, "reservation": "r-1"}), "reserved"),
+        (PUSHES, json!({"entityType": "PUSHES", "reserved": 1, "reservation": 7}), "reservation"),
+        (PUSHES, json!({"entityType": "COUNTS", "reserved": 1, "reservation": "r-1"}), "entityType"),
         (["JUNK", "X"], json!({}), "PK"),
         (["JUNK", "X"], json!({"entityType": "CHATROOM"}), "PK"),
         (["COUNTS", "HOUR#2026-05-23T19:00+09:00#arn:x#s-1"], json!({"entityType": "COUNTS"}), "PK"),
     ];
     each_is_found(&desk, CONSUMERS, &cases).await;
+}
+
+#[tokio::test]
+async fn the_reserved_pushes_of_a_month_are_sound() {
+    let desk = sound().await;
+    let item = json!({"entityType": "PUSHES", "reserved": 7, "reservation": "r-1"});
+    desk.patch(CONSUMERS, PUSHES, &item).await;
+    desk.patch(CONSUMERS, [PUSHES[0], "OF-A-NEWER-VERSION"], &json!({})).await;
+    assert_eq!(desk.findings(None).await, []);
 }
 
 #[tokio::test]

@@ -84,9 +84,29 @@ impl Desk {
         self.store().park(&notice, None, &parked).await.unwrap();
     }
 
+    /// The card is full, and its notice is on its way.
+    async fn fills_the_card(&self, person: &str) {
+        let completed = Completed {
+            event_id: event_id(),
+            line_user_id: person.parse().unwrap(),
+            completed_at: time("2026-05-23T10:00:00.000Z"),
+            by_stamp_id: "002".parse().unwrap(),
+            notice: NoticeStatus::Pending { maybe_sent_at: None },
+        };
+        self.store().complete(&completed).await.unwrap();
+    }
+
+    async fn resends_of_the_card(&self, person: &str) -> Vec<ResendCompleted> {
+        self.store().facts(&event_id(), &person.parse().unwrap()).await.unwrap().completed_resends
+    }
+
     async fn resends(&self, person: &str) -> Vec<Resend> {
         self.store().facts(&event_id(), &person.parse().unwrap()).await.unwrap().resends
     }
+}
+
+fn pushed(at: Timestamp, request_id: Option<&str>) -> Sending<'_> {
+    Sending { at, request_id, via: Via::Push }
 }
 
 const TARO: &str = "U11111111111111111111111111111111";
@@ -118,7 +138,7 @@ async fn one_notice_is_sent_again_and_the_facts_name_who_asked() {
 
     let key = NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 1 };
     let sent = NoticeId { event_id: event_id(), line_user_id: HANAKO.parse().unwrap(), key };
-    desk.store().mark_sent(&sent, time("2026-05-23T10:05:00.000Z"), Some("line-1")).await.unwrap();
+    desk.store().mark_sent(&sent, &pushed(time("2026-05-23T10:05:00.000Z"), Some("line-1"))).await.unwrap();
     let again = desk.run(&["deliveries", "resend", ID, HANAKO, "001", "--dry-run"]).done();
     let accepted =
         "LINE accepted the one before at 2026/05/23 19:05: to a friend of the account this is a second message";
@@ -186,6 +206,9 @@ async fn which_notices_is_said_in_one_way() {
         &["--state", "held"],
         &["--state", "suppressed"],
         &["U1", "001"],
+        &["--completed"],
+        &[HANAKO, "001", "--completed"],
+        &[HANAKO, "--completed", "--state", "failed"],
     ] {
         let arguments = [&["deliveries", "resend", ID], wrong].concat();
         assert_eq!(desk.run(&arguments).code, 2, "{wrong:?}");
@@ -203,40 +226,70 @@ async fn all_of_a_state_are_sent_again_and_a_repetition_asks_for_nothing_more() 
     desk.holds(HANAKO, "002", Some(ParkedState::Unknown)).await;
     desk.holds(TARO, "001", Some(ParkedState::Failed)).await;
     desk.holds(JIRO, "001", None).await;
-    let completed = Completed {
-        event_id: event_id(),
-        line_user_id: HANAKO.parse().unwrap(),
-        completed_at: time("2026-05-23T10:00:00.000Z"),
-        by_stamp_id: "002".parse().unwrap(),
-        notice: NoticeStatus::Pending { maybe_sent_at: None },
-    };
-    desk.store().complete(&completed).await.unwrap();
+    desk.fills_the_card(HANAKO).await;
     desk.park(HANAKO, NoticeKey::Completed, ParkedState::Failed).await;
     let all = |more: &[&str]| desk.run(&[&["deliveries", "resend", ID, "--state", "failed"], more].concat()).done();
 
     let dry = all(&["--dry-run"]);
     assert!(dry.contains(&format!("{HANAKO}  stamp 001, resend 1\n")), "{dry}");
     assert!(dry.contains(&format!("{TARO}  stamp 001, resend 1\n")), "{dry}");
-    let cards = "left alone, completed cards (a resend is of a stamp): 1\n";
-    assert!(dry.ends_with(&format!("would be asked for again: 2\n{cards}")), "{dry}");
-    assert_eq!(desk.resends(HANAKO).await, []);
+    assert!(dry.contains(&format!("{HANAKO}  completed card, resend 1\n")), "{dry}");
+    assert!(dry.ends_with("would be asked for again: 3\n"), "{dry}");
+    assert_eq!((desk.resends(HANAKO).await, desk.resends_of_the_card(HANAKO).await), (vec![], vec![]));
 
-    assert_eq!(all(&[]), format!("asked for again: 2\n{cards}"));
+    assert_eq!(all(&[]), "asked for again: 3\n");
+    let [card] = desk.resends_of_the_card(HANAKO).await.try_into().unwrap();
+    assert_eq!((card.number, card.requested_by.as_str()), (1, "cli:yamada"));
     let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
     assert_eq!((resend.stamp_id.as_str(), resend.requested_by.as_str()), ("001", "cli:yamada"));
     assert_eq!((desk.resends(TARO).await.len(), desk.resends(JIRO).await.len()), (1, 0));
-    assert_eq!(all(&[]), format!("asked for again: 0\non their way already: 2\n{cards}"));
+    assert_eq!(all(&[]), "asked for again: 0\non their way already: 3\n");
     assert_eq!(desk.resends(TARO).await.len(), 1);
 
     // Its resend fails too: now both are listed, and are one.
     desk.park(TARO, NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 1 }, ParkedState::Failed).await;
-    assert_eq!(all(&[]), format!("asked for again: 1\non their way already: 1\n{cards}"));
+    assert_eq!(all(&[]), "asked for again: 1\non their way already: 2\n");
     assert_eq!(desk.resends(TARO).await.len(), 2);
 
     // Its last resend may have been accepted: a person decides, who asks for those of that state.
     desk.park(TARO, NoticeKey::Resend { stamp_id: "001".parse().unwrap(), number: 2 }, ParkedState::Unknown).await;
-    let told = "asked for again: 0\non their way already: 1\nnot failed any more: 1\n";
-    assert_eq!(all(&[]), format!("{told}{cards}"));
+    assert_eq!(all(&[]), "asked for again: 0\non their way already: 2\nnot failed any more: 1\n");
+}
+
+#[tokio::test]
+async fn the_notice_of_a_full_card_is_sent_again_and_the_facts_name_who_asked() {
+    let desk = Desk::with_rally();
+    for stamp in ["001", "002"] {
+        desk.holds(HANAKO, stamp, Some(ParkedState::Failed)).await;
+    }
+    let resend = |more: &[&str]| desk.run(&[&["deliveries", "resend", ID], more].concat());
+    assert_eq!(
+        resend(&[HANAKO, "--completed"]).refused(),
+        "stamp-rally: this participant has no completed card that called for a notice: nothing is written"
+    );
+    desk.fills_the_card(HANAKO).await;
+    assert_eq!(
+        resend(&[HANAKO, "--completed"]).refused(),
+        "stamp-rally: the last notice of the completed card is waiting or held, and goes out by itself: nothing is written"
+    );
+    desk.park(HANAKO, NoticeKey::Completed, ParkedState::Failed).await;
+    let dry = resend(&[HANAKO, "--completed", "--dry-run"]).done();
+    assert_eq!(dry, format!("resend 1 of the full card for {HANAKO} would be written\n"));
+    assert_eq!(desk.resends_of_the_card(HANAKO).await, []);
+    let told = resend(&[HANAKO, "--completed"]).done();
+    assert_eq!(told, format!("resend 1 of the full card for {HANAKO} is written\n"));
+    let [card] = desk.resends_of_the_card(HANAKO).await.try_into().unwrap();
+    assert_eq!((card.number, card.requested_by.as_str()), (1, "cli:yamada"));
+
+    desk.park(HANAKO, NoticeKey::ResendCompleted { number: 1 }, ParkedState::Failed).await;
+    let cards_alone = resend(&["--state", "failed", "--completed"]).done();
+    assert_eq!(cards_alone, "asked for again: 1\n");
+    assert_eq!((desk.resends(HANAKO).await.len(), desk.resends_of_the_card(HANAKO).await.len()), (0, 2));
+    let shown = desk.run(&["deliveries", "show", ID, HANAKO]).done();
+    assert!(shown.contains("completed card, resend 1  failed") && shown.contains("completed card, resend 2  waiting"));
+    let listed = desk.run(&["deliveries", "list", ID, "--state", "failed"]).done();
+    let row = format!("{HANAKO}  completed card, resend 1  since 2026/05/23 19:01  asked for by cli:yamada; because\n");
+    assert!(listed.contains(&row), "{listed}");
 }
 
 #[tokio::test]
@@ -306,7 +359,7 @@ async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
         line_user_id: HANAKO.parse().unwrap(),
         key: NoticeKey::Stamp("001".parse().unwrap()),
     };
-    desk.store().mark_sent(&notice, time("2026-05-23T10:00:01.000Z"), Some("line-1")).await.unwrap();
+    desk.store().mark_sent(&notice, &pushed(time("2026-05-23T10:00:01.000Z"), Some("line-1"))).await.unwrap();
     desk.run(&["deliveries", "resend", ID, HANAKO, "002"]).done();
     let [resend] = desk.resends(HANAKO).await.try_into().unwrap();
     let asked_at = resend.requested_at.in_zone(TimeZone::TOKYO);
@@ -314,7 +367,7 @@ async fn each_notice_of_a_participant_is_shown_with_what_became_of_it() {
     assert_eq!(
         desk.run(&["deliveries", "show", ID, HANAKO]).done(),
         format!(
-            "stamp 001             sent_to_non_friend  at 2026/05/23 19:00; LINE's request id line-1; no friend since 2026/05/23 18:00\n\
+            "stamp 001             sent_to_non_friend  at 2026/05/23 19:00; by push; LINE's request id line-1; no friend since 2026/05/23 18:00\n\
              stamp 002             failed              since 2026/05/23 19:01; because\n\
              stamp 002, resend 1   waiting             asked for by cli:yamada at {asked_at}; since {asked_at}\n\
              notices: 3\n"

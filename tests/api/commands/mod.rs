@@ -21,15 +21,16 @@ use stamp_rally::{
     dev::engine::{Engine, Storage},
     domain::{
         event::{Event, IndexShards},
-        fact::{Completed, Friendship, Resend, User, UserStamp},
+        fact::{Completed, Friendship, Resend, ResendCompleted, User, UserStamp},
         ids::{EventId, LineUserId, RequestId},
-        notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState, PushRefused},
+        notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState, PushRefused, Via},
         stamp::StampMaster,
         time::{TimeZone, Timestamp},
     },
     store::{
         Store,
         client::{Clients, Timeouts},
+        notices::Sending,
     },
 };
 use tempfile::TempDir;

@@ -2,7 +2,10 @@
 
 use reqwest::Method;
 use serde_json::json;
-use stamp_rally::{delivery::Outcome, domain::notice::NoticeStatus};
+use stamp_rally::{
+    delivery::Outcome,
+    domain::notice::{NoticeStatus, Via},
+};
 
 use crate::house::{House, flex};
 
@@ -15,9 +18,10 @@ async fn a_stamp_becomes_one_message_and_one_mark() {
     let tally = worker.run_until_idle().await.unwrap();
     assert_eq!((tally.of(Outcome::Sent), tally.total()), (1, 1));
     assert_eq!(hanako.phone(), ["Stamp 001 1/2"]);
-    let NoticeStatus::Sent { at, request_id } = hanako.notice("001").await else { panic!("it is marked") };
+    let NoticeStatus::Sent { at, request_id, via } = hanako.notice("001").await else { panic!("it is marked") };
     assert_eq!(at, Some(house.now()));
     assert!(request_id.is_some(), "LINE's request id is kept");
+    assert_eq!(via, Some(Via::Push));
     assert_eq!(worker.run_until_idle().await.unwrap().total(), 0, "the mark's own record is passed over");
     assert_eq!(house.pushes().await["200"], 1);
 }

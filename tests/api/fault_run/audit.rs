@@ -169,7 +169,7 @@ impl Stage {
 fn marks_are_true(facts: &Facts, phone: &[&Value]) {
     for (name, notice) in notices(facts) {
         let push = phone.iter().find(|push| text(push).split(' ').next() == Some(name.as_str())).unwrap();
-        let NoticeStatus::Sent { at: Some(_), request_id } = notice else { panic!("{name}: {notice:?}") };
+        let NoticeStatus::Sent { at: Some(_), request_id, .. } = notice else { panic!("{name}: {notice:?}") };
         assert_eq!(request_id.as_deref(), push["requestId"].as_str(), "{name}");
     }
 }

@@ -67,7 +67,7 @@ impl Default for Fittings {
 
 impl Fittings {
     /// For stories of delivery: the time is always the same, and a notice that LINE doesn't take is parked at once.
-    pub(super) fn for_delivery() -> Self {
+    pub fn for_delivery() -> Self {
         let moment = Duration::from_millis(1);
         let retry = RetrySettings {
             first_backoff: moment,

@@ -37,11 +37,13 @@ async fn the_documented_filter_lets_what_calls_for_a_notice_through_and_none_of_
     house.deliver().await;
     house.organiser().post(&format!("/{RALLY}/deliveries/{}/001/resend", hanako.id)).await.is(202);
     house.deliver().await;
+    house.organiser().post(&format!("/{RALLY}/users/{}/completed/resend", hanako.id)).await.is(202);
+    house.deliver().await;
     let (pattern, records) = (pattern(), records(&house).await);
     let through: Vec<&Value> = records.iter().filter(|record| lets_through(&pattern, record)).collect();
     let kinds: Vec<&str> =
         through.iter().map(|record| record["dynamodb"]["NewImage"]["entityType"]["S"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["USER_STAMP", "USER_STAMP", "COMPLETED", "RESEND"]);
+    assert_eq!(kinds, ["USER_STAMP", "USER_STAMP", "COMPLETED", "RESEND", "RESEND_COMPLETED"]);
     assert!(records.iter().any(|record| record["eventName"] == "MODIFY"), "there are marks");
     house.close().await;
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use self::runtime::{Answer, RuntimeApi};
-use super::house::{CHANNEL, House, SECRET};
+use super::house::{CHANNEL, House, RALLY, SECRET};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -67,9 +67,12 @@ fn command() -> Command {
 }
 
 fn environment(house: &House, runtime_api: &str) -> Vec<(&'static str, String)> {
-    let channel = json!({
+    let mut channel = json!({
         "login_channel_ids": ["1000000001"], "messaging_channel_id": "2000000001", "channel_secrets": [SECRET]
     });
+    if let Some(pushes) = house.settings.line.channels[&CHANNEL.parse().unwrap()].monthly_pushes {
+        channel["monthly_pushes"] = json!(pushes);
+    }
     vec![
         ("AWS_LAMBDA_RUNTIME_API", runtime_api.to_owned()),
         ("AWS_LAMBDA_FUNCTION_NAME", "deliver".to_owned()),
@@ -215,6 +218,27 @@ async fn a_lambda_drains_held_notices_when_it_is_asked_to() {
         drained = function.is_asked(json!({"drain": true}), MINUTE).await.unwrap()["drained"].clone();
     }
     assert_eq!((drained, hanako.phone().len()), (json!(1), 1));
+    house.close().await;
+}
+
+#[tokio::test]
+async fn lambdas_keep_to_the_months_pushes_together() {
+    let mut house = House::open("lambdas and the budget").await;
+    house.set_budget(2);
+    let people = [house.hanako(), house.person("太郎"), house.person("次郎")];
+    for person in &people {
+        person.acquire("001").await.is(201);
+    }
+    let batch = records(&house).await;
+    for _ in 0..2 {
+        let mut function = Function::of(&house).await;
+        assert!(function.is_handed(&batch, MINUTE).await.is_empty(), "sent or held, not left");
+        assert_eq!(function.is_asked(json!({"drain": true}), MINUTE).await.unwrap(), json!({"drained": 0}));
+    }
+    let shown: usize = people.iter().map(|person| person.phone().len()).sum();
+    assert_eq!((shown, house.reserved().await), (2, 2));
+    let held = house.bearer("viewer").get(&format!("/{RALLY}/deliveries?state=held")).await.is(200);
+    assert_eq!(held.body["deliveries"][0]["noticeReason"], "budget");
     house.close().await;
 }
 

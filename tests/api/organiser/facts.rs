@@ -52,15 +52,15 @@ async fn everything_about_one_participant_is_on_one_page() {
             with(json!({"entityType": "USER", "createdAt": registered, "updatedAt": registered})),
             with(json!({
                 "entityType": "USER_STAMP", "stampId": "001", "acquiredAt": first,
-                "flexMessageSent": true, "flexMessageSentAt": first,
+                "flexMessageSent": true, "flexMessageSentAt": first, "noticeVia": "push",
             })),
             with(json!({
                 "entityType": "USER_STAMP", "stampId": "002", "acquiredAt": last,
-                "flexMessageSent": true, "flexMessageSentAt": last,
+                "flexMessageSent": true, "flexMessageSentAt": last, "noticeVia": "push",
             })),
             with(json!({
                 "entityType": "COMPLETED", "completedAt": last, "byStampId": "002",
-                "flexMessageSent": true, "flexMessageSentAt": last,
+                "flexMessageSent": true, "flexMessageSentAt": last, "noticeVia": "push",
             })),
         ]
     );

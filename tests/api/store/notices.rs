@@ -4,11 +4,12 @@ use stamp_rally::{
     domain::{
         event::IndexShards,
         ids::StampId,
-        notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState, PushRefused},
+        notice::{NoticeId, NoticeKey, NoticeStatus, Parked, ParkedState, PushRefused, Via},
+        time::Timestamp,
     },
     store::{
         listing::{Direction, Wanted},
-        notices::Marked,
+        notices::{Marked, Sending},
     },
 };
 
@@ -23,6 +24,10 @@ fn first() -> StampId {
 
 fn notice() -> NoticeId {
     NoticeId { event_id: "rally".parse().unwrap(), line_user_id: hanako(), key: NoticeKey::Stamp(first()) }
+}
+
+fn pushed(at: Timestamp, request_id: Option<&str>) -> Sending<'_> {
+    Sending { at, request_id, via: Via::Push }
 }
 
 fn parked(state: ParkedState, minutes: i64) -> Parked {
@@ -60,10 +65,10 @@ impl Desk {
 #[tokio::test]
 async fn a_notice_is_marked_sent_once_by_one_update() {
     let desk = Desk::with_a_stamp("marked once").await;
-    assert_eq!(desk.store.mark_sent(&notice(), evening(1), Some("line-1")).await.unwrap(), Marked::Done);
-    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-2")).await.unwrap(), Marked::Already);
+    assert_eq!(desk.store.mark_sent(&notice(), &pushed(evening(1), Some("line-1"))).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.mark_sent(&notice(), &pushed(evening(2), Some("line-2"))).await.unwrap(), Marked::Already);
     assert_eq!(desk.wire(), ["2 × UpdateItem line-event"]);
-    let sent = NoticeStatus::Sent { at: Some(evening(1)), request_id: Some("line-1".to_owned()) };
+    let sent = NoticeStatus::Sent { at: Some(evening(1)), request_id: Some("line-1".to_owned()), via: Some(Via::Push) };
     assert_eq!(desk.status().await, sent);
 }
 
@@ -78,9 +83,9 @@ async fn a_mark_mends_what_was_spoilt_while_the_message_was_pushed_and_is_writte
         Marked::Done,
         "the attempt is not forgotten"
     );
-    assert_eq!(desk.store.mark_sent(&notice(), evening(2), Some("line-1")).await.unwrap(), Marked::Done);
-    assert_eq!(desk.store.mark_sent(&notice(), evening(3), Some("line-2")).await.unwrap(), Marked::Already);
-    let sent = NoticeStatus::Sent { at: Some(evening(2)), request_id: Some("line-1".to_owned()) };
+    assert_eq!(desk.store.mark_sent(&notice(), &pushed(evening(2), Some("line-1"))).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.mark_sent(&notice(), &pushed(evening(3), Some("line-2"))).await.unwrap(), Marked::Already);
+    let sent = NoticeStatus::Sent { at: Some(evening(2)), request_id: Some("line-1".to_owned()), via: Some(Via::Push) };
     assert_eq!(desk.status().await, sent);
 }
 
@@ -88,7 +93,7 @@ async fn a_mark_mends_what_was_spoilt_while_the_message_was_pushed_and_is_writte
 async fn a_mark_makes_no_item_of_a_participant_who_was_erased() {
     let desk = Desk::open("erased").await;
     let marks = [
-        desk.store.mark_sent(&notice(), evening(1), None).await,
+        desk.store.mark_sent(&notice(), &pushed(evening(1), None)).await,
         desk.store.park(&notice(), None, &parked(ParkedState::Held, 1)).await,
         desk.store.note_attempt(&notice(), evening(1)).await,
     ];
@@ -100,7 +105,7 @@ async fn a_mark_makes_no_item_of_a_participant_who_was_erased() {
 async fn a_mark_whose_answer_got_lost_is_marked_before() {
     let desk = Desk::with_a_stamp("mark lost").await;
     desk.proxy.inject("UpdateItem", Fault::LostAnswer, Often::Next(1));
-    assert_eq!(desk.store.mark_sent(&notice(), evening(1), None).await.unwrap(), Marked::Already);
+    assert_eq!(desk.store.mark_sent(&notice(), &pushed(evening(1), None)).await.unwrap(), Marked::Already);
     assert!(desk.status().await.is_sent());
 }
 
@@ -113,7 +118,7 @@ async fn a_parked_notice_is_listed_with_all_that_is_known_of_it_and_leaves_when_
     assert_eq!(desk.status().await, NoticeStatus::Parked(failed));
     assert_eq!(desk.parked(ParkedState::Failed).await, 1);
 
-    assert_eq!(desk.store.mark_sent(&notice(), evening(2), None).await.unwrap(), Marked::Done);
+    assert_eq!(desk.store.mark_sent(&notice(), &pushed(evening(2), None)).await.unwrap(), Marked::Done);
     assert_eq!(desk.parked(ParkedState::Failed).await, 0);
     let item = desk.raw(&format!("EVENT#rally#USER#{}", hanako()), "STAMP#001").await.unwrap();
     for left in ["noticeState", "noticeSince", "noticeReason", "GSI1PK", "GSI1SK"] {
@@ -155,7 +160,7 @@ async fn a_notice_goes_from_the_state_it_is_in_and_from_no_other() {
 #[tokio::test]
 async fn a_sent_notice_is_not_parked_any_more() {
     let desk = Desk::with_a_stamp("sent first").await;
-    desk.store.mark_sent(&notice(), evening(1), None).await.unwrap();
+    desk.store.mark_sent(&notice(), &pushed(evening(1), None)).await.unwrap();
     assert_eq!(desk.store.park(&notice(), None, &parked(ParkedState::Held, 2)).await.unwrap(), Marked::Already);
     assert_eq!(desk.store.note_attempt(&notice(), evening(3)).await.unwrap(), Marked::Already);
     assert_eq!(desk.parked(ParkedState::Held).await, 0);
@@ -164,9 +169,8 @@ async fn a_sent_notice_is_not_parked_any_more() {
 #[tokio::test]
 async fn a_notice_that_is_parked_and_marked_at_once_ends_sent_and_in_no_list() {
     let desk = Desk::with_a_stamp("park and mark").await;
-    let (notice, held) = (notice(), parked(ParkedState::Held, 1));
-    let (mark, park) =
-        tokio::join!(desk.store.mark_sent(&notice, evening(1), None), desk.store.park(&notice, None, &held));
+    let (notice, held, sending) = (notice(), parked(ParkedState::Held, 1), pushed(evening(1), None));
+    let (mark, park) = tokio::join!(desk.store.mark_sent(&notice, &sending), desk.store.park(&notice, None, &held));
     assert_eq!(mark.unwrap(), Marked::Done);
     park.unwrap();
     assert!(desk.status().await.is_sent());

@@ -1,5 +1,7 @@
 //! Channels and their secrets.
 
+use std::num::NonZeroU32;
+
 use super::*;
 
 #[test]
@@ -57,6 +59,23 @@ fn channel_ids_and_basic_ids_have_their_form() {
         &format!("{CHANNEL}basic_id = \"123abcde\"\n"),
         "`line.channels.main.basic_id` (file rally.toml): must be the account's basic id with its @, for example \"@123abcde\"",
     );
+}
+
+#[test]
+fn a_budget_is_one_push_a_month_or_more() {
+    let monthly = |pushes: &str| load(&format!("{CHANNEL}monthly_pushes = {pushes}\n"), &[]);
+    let budget =
+        |settings: Settings| settings.line.channels.values().next().unwrap().monthly_pushes.map(NonZeroU32::get);
+    assert_eq!(budget(load(CHANNEL, &[]).unwrap()), None);
+    assert_eq!((budget(monthly("1").unwrap()), budget(monthly("30000").unwrap())), (Some(1), Some(30_000)));
+    for bad in ["0", "-1", "1000000001"] {
+        refuses(
+            &format!("{CHANNEL}monthly_pushes = {bad}\n"),
+            &format!(
+                "`line.channels.main.monthly_pushes` (file rally.toml): must be a whole number from 1 to 1000000000, not {bad}"
+            ),
+        );
+    }
 }
 
 #[test]

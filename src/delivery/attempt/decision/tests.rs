@@ -4,7 +4,7 @@ use super::*;
 use crate::consumer::LeaseStatus;
 use crate::domain::{
     event::EventChange,
-    fact::{Completed, Resend},
+    fact::{Completed, Resend, ResendCompleted},
     notice::NoticeId,
 };
 
@@ -93,7 +93,7 @@ fn decided(pending: &PendingNotice, facts: &Facts, at: i64) -> String {
 #[test]
 fn a_notice_that_waits_is_pushed_and_a_sent_or_missing_one_is_not() {
     let ordinary = of_stamp(Path::Ordinary);
-    let sent = NoticeStatus::Sent { at: Some(hour(2)), request_id: None };
+    let sent = NoticeStatus::Sent { at: Some(hour(2)), request_id: None, via: None };
     assert_eq!(decided(&ordinary, &facts(vec![stamp("001", waiting())]), 2), "push");
     assert_eq!(decided(&ordinary, &facts(vec![stamp("001", sent)]), 2), "already_sent");
     assert_eq!(decided(&ordinary, &facts(vec![]), 2), "passed_over");
@@ -172,6 +172,26 @@ fn a_notice_waits_behind_a_held_one_but_a_resend_not_behind_the_one_it_repeats()
     let resend = Resend { event_id, line_user_id, stamp_id, number: 1, requested_by, requested_at, notice };
     let repeats = Facts { resends: vec![resend], ..facts(vec![stamp("001", held())]) };
     assert_eq!(decided(&of_resend(Path::Ordinary), &repeats, 2), "push");
+}
+
+#[test]
+fn a_resent_full_card_waits_behind_any_held_one_but_that_which_it_repeats() {
+    let UserStamp { event_id, line_user_id, stamp_id: by_stamp_id, .. } = stamp("001", waiting());
+    let (requested_by, requested_at, notice) = ("office".to_owned(), hour(2), waiting());
+    let (whose, number) = ((event_id.clone(), line_user_id.clone()), 1);
+    let again =
+        ResendCompleted { event_id: whose.0, line_user_id: whose.1, number, requested_by, requested_at, notice };
+    let card = Completed { event_id, line_user_id, completed_at: hour(1), by_stamp_id, notice: held() };
+    let full = |of_stamp| Facts {
+        completed: Some(card.clone()),
+        completed_resends: vec![again.clone()],
+        ..facts(vec![stamp("001", of_stamp)])
+    };
+    let pending = pending(NoticeKey::ResendCompleted { number: 1 }, Path::Ordinary);
+    let sent = NoticeStatus::Sent { at: Some(hour(1)), request_id: None, via: None };
+    assert_eq!(decided(&pending, &full(sent), 2), "push");
+    assert_eq!(decided(&pending, &full(held()), 2), "held earlier_held");
+    assert_eq!(decided(&pending, &full(waiting()), 30), "push", "an operator asked for it, early or not");
 }
 
 #[test]

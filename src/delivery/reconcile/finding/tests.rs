@@ -48,7 +48,7 @@ fn waiting() -> NoticeStatus {
 }
 
 fn sent(at: i64) -> NoticeStatus {
-    NoticeStatus::Sent { at: Some(hour(at)), request_id: None }
+    NoticeStatus::Sent { at: Some(hour(at)), request_id: None, via: None }
 }
 
 /// The findings at hour 30, when everything up to hour 5 (and three quarters) is forgotten; `-` = undecided.

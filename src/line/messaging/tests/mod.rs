@@ -1,6 +1,7 @@
 //! Hanako gets her message, or we know what to do about it.
 
 mod push;
+mod reply;
 mod token;
 
 use std::{

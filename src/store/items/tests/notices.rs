@@ -1,12 +1,16 @@
 //! What became of a notice.
 
 use super::*;
-use crate::domain::notice::{Parked, ParkedState, PushRefused};
+use crate::domain::notice::{Parked, ParkedState, PushRefused, Via};
 
 #[test]
 fn what_became_of_a_notice_is_pinned() {
-    let sent =
-        NoticeStatus::Sent { at: Some(at("2026-05-23T11:30:02.123Z")), request_id: Some("line-request".to_owned()) };
+    let (sent_at, request_id) = (Some(at("2026-05-23T11:30:02.123Z")), Some("line-request".to_owned()));
+    let sent = |via| NoticeStatus::Sent { at: sent_at, request_id: request_id.clone(), via };
+    let marked = json!({
+        "flexMessageSent": {"BOOL": true}, "flexMessageSentAt": {"S": "2026-05-23T11:30:02.123Z"},
+        "flexMessageRequestId": {"S": "line-request"},
+    });
     let tried = NoticeStatus::Pending { maybe_sent_at: Some(at("2026-05-23T11:30:01.000Z")) };
     let held = Parked {
         state: ParkedState::Held,
@@ -27,13 +31,11 @@ fn what_became_of_a_notice_is_pinned() {
         "GSI1SK": {"S": "2026-05-23T12:00:00.000Z#U1234567890abcdef#STAMP#001"},
     });
     let forms = [
-        (
-            sent,
-            json!({
-                "flexMessageSent": {"BOOL": true}, "flexMessageSentAt": {"S": "2026-05-23T11:30:02.123Z"},
-                "flexMessageRequestId": {"S": "line-request"},
-            }),
-        ),
+        // Marked by a version before `noticeVia`.
+        (sent(None), marked.clone()),
+        (sent(Some(Via::Push)), with(marked.clone(), json!({"noticeVia": {"S": "push"}}))),
+        (sent(Some(Via::Reply)), with(marked.clone(), json!({"noticeVia": {"S": "reply"}}))),
+        (sent(Some(Via::Page)), with(marked, json!({"noticeVia": {"S": "page"}}))),
         (tried, json!({"noticeTriedAt": {"S": "2026-05-23T11:30:01.000Z"}})),
         (
             NoticeStatus::Parked(held),
