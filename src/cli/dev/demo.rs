@@ -1,4 +1,4 @@
-//! The demo rally: its event file and templates.
+//! The demo rallies: their event files and templates.
 
 use std::{
     fs,
@@ -7,24 +7,25 @@ use std::{
 
 use anyhow::Context;
 
-/// The event that they make.
+/// The event of the first of them.
 pub(super) const DEMO_EVENT: &str = "stamp-rally-202606";
 
-/// The demo rally, as it lies in the repository: path below the data folder, text.
-const FILES: [(&str, &str); 4] = [
+/// The demo rallies, as they lie in the repository: path below the data folder, text.
+const FILES: [(&str, &str); 5] = [
     ("events/stamp-rally-202606.toml", include_str!("../../../config/events/stamp-rally-202606.toml")),
+    ("events/proof-rally-202606.toml", include_str!("../../../config/events/proof-rally-202606.toml")),
     ("flex_templates/rally-completed.json", include_str!("../../../flex_templates/rally-completed.json")),
     ("flex_templates/stamp-acquired.json", include_str!("../../../flex_templates/stamp-acquired.json")),
     ("flex_templates/stamp-acquired-last.json", include_str!("../../../flex_templates/stamp-acquired-last.json")),
 ];
 const TEMPLATES: &str = "flex_templates";
 
-/// Returns the demo's event file and the folder of its templates: those of the folder this is started in, which may have
-/// been changed since the program was built, or else the compiled-in ones, below the data folder.
-pub(super) fn files(data: &Path) -> anyhow::Result<(PathBuf, PathBuf)> {
-    let (file, templates) = (Path::new("config").join(FILES[0].0), PathBuf::from(TEMPLATES));
-    if file.is_file() && templates.is_dir() {
-        return Ok((file, templates));
+/// Returns the event files, the second rally's first, and the folder of their templates: those of the folder this is
+/// started in, which may have been changed since the program was built, or else the compiled-in ones, below the data folder.
+pub(super) fn files(data: &Path) -> anyhow::Result<([PathBuf; 2], PathBuf)> {
+    let (files, templates) = (events_in(Path::new("config")), PathBuf::from(TEMPLATES));
+    if files.iter().all(|file| file.is_file()) && templates.is_dir() {
+        return Ok((files, templates));
     }
     let folder = data.join("demo");
     for (path, text) in FILES {
@@ -32,5 +33,9 @@ pub(super) fn files(data: &Path) -> anyhow::Result<(PathBuf, PathBuf)> {
         fs::create_dir_all(path.parent().unwrap_or(&folder))?;
         fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
-    Ok((folder.join(FILES[0].0), folder.join(TEMPLATES)))
+    Ok((events_in(&folder), folder.join(TEMPLATES)))
+}
+
+fn events_in(folder: &Path) -> [PathBuf; 2] {
+    [FILES[1].0, FILES[0].0].map(|path| folder.join(path))
 }

@@ -1,6 +1,6 @@
 //! Tables and the demo rally in the embedded engine, which may be slow to answer at first.
 
-use std::{borrow::Cow, io, path::Path, time::Duration};
+use std::{borrow::Cow, io, path::{Path, PathBuf}, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
@@ -84,10 +84,12 @@ impl Start<'_> {
     }
 
     async fn seed(&self, store: &Store) -> anyhow::Result<()> {
-        let (file, templates) = demo::files(self.data)?;
-        let file = event_file::read(&file, &templates)?;
-        let now = MachineClock::start().now();
-        let (keys, files) = (&self.settings.proofs.keys, [file]);
+        let ([proofs, demo], templates) = demo::files(self.data)?;
+        let (keys, now) = (&self.settings.proofs.keys, MachineClock::start().now());
+        // The demo's own comes last: where it is, all of them are. A rally of proofs can't do without a key.
+        let proofs = Some(proofs).filter(|_| !keys.is_empty());
+        let read = |file: PathBuf| event_file::read(&file, &templates);
+        let files = proofs.into_iter().chain([demo]).map(read).collect::<anyhow::Result<Vec<_>>>()?;
         let application = event::Application { channels: &["main"], files: &files, keys, now, mode: Mode::ForReal };
         event::apply(store, &application, &mut io::sink()).await
     }
