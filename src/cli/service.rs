@@ -81,6 +81,7 @@ impl<'a> Builder<'a> {
             store,
             verifier: TokenVerifier::new(self.platform.clone(), self.settings.line.verifier(), self.clock.clone()),
             channels: self.settings.line.channels.clone(),
+            proof_keys: self.settings.proofs.keys.clone(),
             admin_tokens: AdminTokens::new(self.settings.admin.tokens.clone()),
             allowed_origins: self.settings.http.allowed_origins.clone(),
             clock: self.clock.clone(),

@@ -170,7 +170,9 @@ mod tests {
     }
 
     fn held(id: &str, minute: i64) -> UserStamp {
+        proof: None,
         UserStamp {
+            proof: None,
             event_id: "e".parse().unwrap(),
             line_user_id: LineUserId::stored("U1234567890abcdef").unwrap(),
             stamp_id: id.parse().unwrap(),

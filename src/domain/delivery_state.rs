@@ -160,7 +160,9 @@ mod tests {
     }
 
     fn stamp(id: &str, at: i64, notice: NoticeStatus) -> UserStamp {
+        proof: None,
         UserStamp {
+            proof: None,
             event_id: "e".parse().unwrap(),
             line_user_id: hanako(),
             stamp_id: id.parse().unwrap(),

@@ -1,6 +1,7 @@
 //! The event: a rally with its window, zone and channel. A setting: `change.rs` says how it changes.
 
 mod change;
+mod limits;
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -15,6 +16,7 @@ use super::{
 };
 
 pub use change::{EventChange, EventNames, EventRemains, FixedChange};
+pub use limits::{ClaimLimits, Keywords};
 
 /// A rally, as its organiser set it up (entity `EVENT`).
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,12 @@ pub struct Event {
     pub former_index_shards: BTreeSet<IndexShards>,
     /// The Flex message for a completed card, as LINE wants it, with placeholders.
     pub completion_message_content: Option<Value>,
+    /// What it asks of all claims.
+    pub limits: ClaimLimits,
+    /// The texts to which its Official Account answers.
+    pub keywords: Keywords,
+    /// The Flex message for new friends of its Official Account, as LINE wants it, with placeholders.
+    pub greeting_message_content: Option<Value>,
     /// When it was first written.
     pub created_at: Timestamp,
     /// Its version: grows with every write.

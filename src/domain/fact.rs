@@ -3,6 +3,7 @@
 use super::{
     ids::{ChannelName, EventId, LineUserId, RequestId, StampId, WebhookEventId},
     notice::{NoticeKey, NoticeStatus},
+    proof::AcceptedProof,
     time::Timestamp,
 };
 
@@ -55,6 +56,8 @@ pub struct UserStamp {
     pub acquired_at: Timestamp,
     /// Which request wrote it. The source article's items have none.
     pub request_id: Option<RequestId>,
+    /// How it was proved; `None` where the stamp asked for no proof.
+    pub proof: Option<AcceptedProof>,
     /// What became of its notice.
     pub notice: NoticeStatus,
 }
@@ -93,6 +96,20 @@ pub struct Completed {
     pub notice: NoticeStatus,
 }
 
+/// Which stamp a participant acquired last (entity `PACE`), where an event limits their pace: of claims that come at once
+/// one is decided on what the others wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pace {
+    /// In this event.
+    pub event_id: EventId,
+    /// Who.
+    pub line_user_id: LineUserId,
+    /// Which stamp.
+    pub stamp_id: StampId,
+    /// When.
+    pub acquired_at: Timestamp,
+}
+
 /// A follow or unfollow (entity `FRIENDSHIP`); the newest counts, whatever order they arrive in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Friendship {
@@ -106,6 +123,17 @@ pub struct Friendship {
     pub occurred_at: Timestamp,
     /// LINE's name of the webhook event.
     pub webhook_event_id: WebhookEventId,
+}
+
+impl From<&UserStamp> for Pace {
+    fn from(stamp: &UserStamp) -> Self {
+        Self {
+            event_id: stamp.event_id.clone(),
+            line_user_id: stamp.line_user_id.clone(),
+            stamp_id: stamp.stamp_id.clone(),
+            acquired_at: stamp.acquired_at,
+        }
+    }
 }
 
 impl Fact {
@@ -177,6 +205,8 @@ pub struct Facts {
     pub resends: Vec<Resend>,
     /// The completed card, if it was completed.
     pub completed: Option<Completed>,
+    /// Which stamp was acquired last, where the event limits their pace.
+    pub pace: Option<Pace>,
     /// Facts that are there, as their keys say, and that can't be read.
     pub unreadable: Vec<FactKey>,
 }

@@ -4,6 +4,9 @@
 //! [`card::StampCard`] folds the facts of one participant into what a screen shows. A notice ([`notice::NoticeId`]) is
 //! the message that follows from a fact, and [`delivery_state::fold`] says what became of it.
 
+use std::borrow::Cow;
+
+pub mod bounded;
 pub mod card;
 pub mod causes;
 pub mod claim;
@@ -15,11 +18,14 @@ pub mod event;
 pub mod fact;
 pub mod ids;
 pub mod json;
+pub mod language;
 #[cfg(any(test, feature = "dev"))]
 pub mod manual_clock;
 pub mod mode;
 pub mod notice;
+pub mod proof;
 pub mod resend;
+pub mod schedule;
 pub mod setting;
 pub mod stamp;
 pub mod time;
@@ -31,14 +37,14 @@ pub(crate) mod worded;
 #[error("{what}: {rule}")]
 pub struct Malformed {
     /// The thing that was expected, by its name in JSON (`eventId`, `startsAt`).
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// The rule it breaks, as a sentence that says what to do.
     pub rule: String,
 }
 
 impl Malformed {
     /// Says that `what` breaks `rule`.
-    pub fn new(what: &'static str, rule: impl Into<String>) -> Self {
-        Self { what, rule: rule.into() }
+    pub fn new(what: impl Into<Cow<'static, str>>, rule: impl Into<String>) -> Self {
+        Self { what: what.into(), rule: rule.into() }
     }
 }

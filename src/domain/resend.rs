@@ -149,6 +149,7 @@ mod tests {
 
     fn stamp(id: &str, notice: NoticeStatus) -> Fact {
         Fact::UserStamp(UserStamp {
+            proof: None,
             event_id: "e".parse().unwrap(),
             line_user_id: LineUserId::stored("U1234567890abcdef").unwrap(),
             stamp_id: id.parse().unwrap(),

@@ -18,7 +18,7 @@ text_type! {
 /// the item had.
 pub(super) fn must_replace(unreadable: &[&'static str], is_named: impl Fn(&str) -> bool) -> Result<(), Malformed> {
     match unreadable.iter().find(|name| !is_named(name)) {
-        Some(name) => Err(Malformed::new(name, "is required, because the stored value is missing or can't be read")),
+        Some(name) => Err(Malformed::new(*name, "is required, because the stored value is missing or can't be read")),
         None => Ok(()),
     }
 }

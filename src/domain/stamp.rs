@@ -1,6 +1,8 @@
 //! Stamp masters: the stamps of an event, as its organiser set them up. Settings: they change.
 
-use std::collections::BTreeSet;
+pub mod rules;
+
+use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,9 +10,13 @@ use serde_json::Value;
 use super::{
     Malformed,
     ids::{EventId, StampId},
+    proof::Generations,
     setting::{Name, must_replace, next_version, required},
     time::Timestamp,
+    worded::worded,
 };
+
+pub use rules::{After, ClaimRules, ClaimRulesChange, check_after};
 
 /// A stamp that can be acquired (entity `STAMP_MASTER`). A setting: it changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +33,25 @@ pub struct StampMaster {
     pub is_active: bool,
     /// The Flex message that follows from its acquisition, as LINE wants it, with placeholders.
     pub flex_message_content: Value,
+    /// What a claim for it must satisfy.
+    pub rules: ClaimRules,
+    /// Whether its acquisition calls for a notice.
+    pub notify: Notify,
     /// Its version: grows with every write. Masters of the source article have none: the epoch.
     pub updated_at: Timestamp,
+}
+
+worded! {
+    /// Whether the acquisition of a stamp calls for a notice.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    Notify {
+        /// It does.
+        #[default]
+        Always = "always",
+        /// It doesn't; whether the card became complete is looked at all the same.
+        Never = "never",
+    }
 }
 
 /// The stamps of one event, as far as they can be read.
@@ -116,6 +139,10 @@ pub struct StampMasterChange {
     pub is_active: Option<bool>,
     /// `flexMessageContent`
     pub flex_message_content: Option<Value>,
+    /// The claim rules.
+    pub rules: ClaimRulesChange,
+    /// `notify`
+    pub notify: Option<Notify>,
 }
 
 /// What can be read of a stamp that can't be read whole: a PUT completes it.
@@ -123,6 +150,8 @@ pub struct StampMasterChange {
 pub struct StampMasterRemains {
     /// The attributes that can be read.
     pub readable: StampMasterChange,
+    /// `codes`, if it can be read.
+    pub codes: Generations,
     /// `updatedAt`, if it can be read.
     pub updated_at: Option<Timestamp>,
     /// Attributes with a default that can't be read, or are missing although every whole item has them.
@@ -138,19 +167,32 @@ impl StampMasterRemains {
         stamp_id: StampId,
         now: Timestamp,
     ) -> Result<StampMaster, Malformed> {
-        must_replace(&self.unreadable, |name| name == "isActive" && change.is_active.is_some())?;
+        must_replace(&self.unreadable, |name| change.names(name))?;
         let whole = StampMasterChange {
             name: change.name.or(self.readable.name),
             order: change.order.or(self.readable.order),
             is_active: change.is_active.or(self.readable.is_active),
             flex_message_content: change.flex_message_content.or(self.readable.flex_message_content),
+            rules: change.rules.or(self.readable.rules),
+            notify: change.notify.or(self.readable.notify),
         };
         let version = self.updated_at.map_or(now, |old| next_version(old, now));
-        whole.create(event_id, stamp_id, version)
+        let mut master = whole.create(event_id, stamp_id, version)?;
+        master.rules.codes = self.codes;
+        Ok(master)
     }
 }
 
 impl StampMasterChange {
+    /// Returns whether it has a value for one of the attributes that may be absent or have a default.
+    fn names(&self, attribute: &str) -> bool {
+        match attribute {
+            "isActive" => self.is_active.is_some(),
+            "notify" => self.notify.is_some(),
+            other => self.rules.names(other),
+        }
+    }
+
     /// Makes a new stamp. Refuses what lacks a required attribute.
     pub fn create(self, event_id: EventId, stamp_id: StampId, now: Timestamp) -> Result<StampMaster, Malformed> {
         Ok(StampMaster {
@@ -160,22 +202,25 @@ impl StampMasterChange {
             order: required("order", self.order)?,
             is_active: self.is_active.unwrap_or(true),
             flex_message_content: required("flexMessageContent", self.flex_message_content)?,
+            rules: self.rules.apply(&ClaimRules::default())?,
+            notify: self.notify.unwrap_or_default(),
             updated_at: now,
         })
     }
 
-    /// Returns the stamp after the change, one version on.
-    #[must_use]
-    pub fn apply(self, old: &StampMaster, now: Timestamp) -> StampMaster {
-        StampMaster {
+    /// Returns the stamp after the change, one version on. Refuses rules that contradict each other.
+    pub fn apply(self, old: &StampMaster, now: Timestamp) -> Result<StampMaster, Malformed> {
+        Ok(StampMaster {
             event_id: old.event_id.clone(),
             stamp_id: old.stamp_id.clone(),
             name: self.name.unwrap_or_else(|| old.name.clone()),
             order: self.order.unwrap_or(old.order),
             is_active: self.is_active.unwrap_or(old.is_active),
             flex_message_content: self.flex_message_content.unwrap_or_else(|| old.flex_message_content.clone()),
+            rules: self.rules.apply(&old.rules)?,
+            notify: self.notify.unwrap_or(old.notify),
             updated_at: next_version(old.updated_at, now),
-        }
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Malformed;
 
 pub use span::{Range, Span};
-pub use zone::TimeZone;
+pub use zone::{LocalTime, TimeZone};
 
 /// An instant, UTC, whole milliseconds, written `2026-05-23T10:00:00.000Z`.
 ///

@@ -8,6 +8,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use crate::domain::{
     event::Event,
     ids::{ChannelName, EventId, StampId},
+    proof::ProofKeys,
     stamp::StampMaster,
     time::Clock,
 };
@@ -35,6 +36,8 @@ pub struct Parts {
     pub verifier: TokenVerifier,
     /// The configured channels.
     pub channels: Channels,
+    /// The keys of codes and passcodes.
+    pub proof_keys: ProofKeys,
     /// Who may use the organisers' API.
     pub admin_tokens: AdminTokens,
     /// Pages of these origins may call us (CORS).
@@ -55,6 +58,7 @@ pub struct App {
     pub(super) rallies: Rallies,
     pub(super) verifier: TokenVerifier,
     pub(super) channels: Arc<Channels>,
+    pub(super) proof_keys: Arc<ProofKeys>,
     pub(super) admin_tokens: Arc<AdminTokens>,
     pub(super) allowed_origins: Arc<[Origin]>,
     pub(super) clock: Clock,
@@ -73,6 +77,7 @@ impl App {
             rallies: parts.rallies,
             verifier: parts.verifier,
             channels: Arc::new(parts.channels),
+            proof_keys: Arc::new(parts.proof_keys),
             admin_tokens: Arc::new(parts.admin_tokens),
             allowed_origins: parts.allowed_origins.into(),
             clock: parts.clock,

@@ -6,17 +6,23 @@ use std::error::Error as StdError;
 
 use actix_cors::CorsError;
 use actix_web::{
-    HttpResponse, ResponseError,
+    HttpRequest, HttpResponse, ResponseError,
     body::{BoxBody, EitherBody},
     dev::ServiceResponse,
     http::{
         StatusCode,
-        header::{self, HeaderValue},
+        header::{self, Header as _, HeaderValue, Preference, Quality},
     },
 };
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::domain::{causes::Causes, claim::Refusal, ids::RequestId};
+use crate::domain::{
+    causes::Causes,
+    claim::{Refusal, whole_seconds},
+    ids::RequestId,
+    language::Language,
+};
 use crate::line::flex::Fault;
 
 /// Why something failed underneath.
@@ -96,6 +102,22 @@ pub enum NotConsuming {
     NoStream,
 }
 
+/// Returns status, code and title of a refusal.
+fn row_of(refusal: &Refusal) -> (u16, &'static str, &'static str) {
+    match refusal {
+        Refusal::EventEnded => (409, "event_ended", "The event has ended"),
+        Refusal::EventNotStarted => (409, "event_not_started", "The event has not started"),
+        Refusal::Interval { .. } | Refusal::Prerequisite { .. } | Refusal::Travel { .. } => {
+            (409, "claim_refused", "The stamp can't be acquired now")
+        }
+        Refusal::ProofRequired { .. } => (422, "proof_required", "A proof is needed"),
+        Refusal::Rejected(_) => (422, "proof_rejected", "The proof is not accepted"),
+        Refusal::StampClosed(_) => (409, "stamp_closed", "The stamp is closed"),
+        Refusal::StampInactive => (409, "stamp_inactive", "The stamp is not active"),
+        Refusal::TooManyTries { .. } => (429, "rate_limited", "Too many tries"),
+    }
+}
+
 /// What every failure of one kind has in common.
 struct Row {
     status: StatusCode,
@@ -122,9 +144,7 @@ impl ApiError {
             Self::NotRegistered => (404, "not_registered", "Not registered"),
             Self::ParticipantNotFound => (404, "participant_not_found", "No such participant"),
             Self::PayloadTooLarge { .. } => (413, "payload_too_large", "The body is too large"),
-            Self::Refused(Refusal::EventEnded) => (409, "event_ended", "The event has ended"),
-            Self::Refused(Refusal::EventNotStarted) => (409, "event_not_started", "The event has not started"),
-            Self::Refused(Refusal::StampInactive) => (409, "stamp_inactive", "The stamp is not active"),
+            Self::Refused(refusal) => row_of(refusal),
             Self::ResendPending => (409, "resend_pending", "The notice is still on its way"),
             Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
@@ -156,6 +176,10 @@ impl ApiError {
                 HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed))
             }
             (StatusCode::SERVICE_UNAVAILABLE, _) => Some((header::RETRY_AFTER, HeaderValue::from_static("2"))),
+            (StatusCode::TOO_MANY_REQUESTS, Self::Refused(refusal)) => {
+                let seconds = refusal.retry_after().map(whole_seconds);
+                seconds.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds)))
+            }
             (StatusCode::UNAUTHORIZED, _) => {
                 Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge())))
             }
@@ -169,6 +193,16 @@ impl ApiError {
             Self::TokenMissing => "Bearer",
             _ => "Bearer error=\"invalid_token\"",
         }
+    }
+
+    /// Returns the members that this kind of problem has besides those of all.
+    fn members(&self) -> Map<String, Value> {
+        if let Self::Refused(refusal) = self { refusal.members() } else { Map::new() }
+    }
+
+    /// Returns what the caller reads; a participant in the language that they prefer.
+    fn detail(&self, language: Language) -> String {
+        if let Self::Refused(refusal) = self { refusal.text(language) } else { self.to_string() }
     }
 
     fn faults(&self) -> &[Fault] {
@@ -214,6 +248,8 @@ struct ProblemView<'a> {
     request_id: &'a str,
     #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
     faults: &'a [Fault],
+    #[serde(flatten)]
+    members: Map<String, Value>,
 }
 
 /// An answer on its way out, and the code of its problem if it is one.
@@ -237,7 +273,7 @@ pub(super) fn render<B>(answer: ServiceResponse<B>, request_id: &RequestId) -> R
     };
     error.log(request_id);
     let row = error.row();
-    let document = document(error, &row, request_id);
+    let document = document(error, &row, request_id, language(answer.request()));
     let answer = answer.map_body(|head, _| {
         head.status = row.status;
         head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
@@ -246,15 +282,32 @@ pub(super) fn render<B>(answer: ServiceResponse<B>, request_id: &RequestId) -> R
     Rendered { answer, code: Some(row.code) }
 }
 
-fn document(error: &ApiError, row: &Row, request_id: &RequestId) -> Vec<u8> {
+/// Returns the language that a request prefers among ours (RFC 9110, 12.5.4): Japanese, or else English.
+fn language(req: &HttpRequest) -> Language {
+    let mut preferred = (Quality::ZERO, Language::English);
+    for accepted in header::AcceptLanguage::parse(req).into_iter().flat_map(|accepted| accepted.0) {
+        let named = match &accepted.item {
+            Preference::Specific(tag) if tag.primary_language() == "ja" => Some(Language::Japanese),
+            Preference::Specific(tag) if tag.primary_language() == "en" => Some(Language::English),
+            Preference::Any | Preference::Specific(_) => None,
+        };
+        if let Some(language) = named.filter(|_| accepted.quality > preferred.0) {
+            preferred = (accepted.quality, language);
+        }
+    }
+    preferred.1
+}
+
+fn document(error: &ApiError, row: &Row, request_id: &RequestId, language: Language) -> Vec<u8> {
     let view = ProblemView {
         r#type: format!("https://stamp-rally.invalid/problems/{}", row.code),
         title: row.title,
         status: row.status.as_u16(),
-        detail: error.to_string(),
+        detail: error.detail(language),
         code: row.code,
         request_id: request_id.as_str(),
         faults: error.faults(),
+        members: error.members(),
     };
     serde_json::to_vec(&view).unwrap_or_default()
 }

@@ -13,6 +13,8 @@ use super::{admin, observe, ops, participant, problem::ApiError, webhook};
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = vec![
         at("/api/events/{eventId}/me/stamps/{stampId}").get(participant::stamp).on(Method::POST, participant::acquire),
+        at("/api/events/{eventId}/me/scans").on(Method::POST, participant::scan),
+        at("/api/events/{eventId}/me/code").get(participant::code),
         at("/api/events/{eventId}/me").get(participant::card).on(Method::PUT, participant::register),
         at("/api/events/{eventId}/stamps").get(participant::stamps),
         at("/webhook/{channel}").on(Method::POST, webhook::receive),

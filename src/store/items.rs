@@ -38,7 +38,7 @@ pub(super) use consumer::{OnBoard, check, followed, followed_arn, function, on_b
 pub(super) use counts::{counts, read_counts};
 pub(super) use entity::{Entity, decode_as, listed_in};
 pub use entity::{Stored, decode};
-pub(super) use facts::{completed, friendship, holder_key, resend, user, user_key, user_stamp};
+pub(super) use facts::{completed, friendship, holder_key, pace, resend, user, user_key, user_stamp};
 pub(super) use fields::Fields;
 pub(super) use handed_out::{all_handed_out, batch, batch_facts, run};
 pub use json::storable;

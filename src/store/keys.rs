@@ -9,6 +9,8 @@
 //! | `USER_STAMP` | the participant's | `STAMP#{stampId}` | [`ItemKey::Notice`] |
 //! | `RESEND` | the participant's | `RESEND#{stampId}#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `COMPLETED` | the participant's | `COMPLETED` | [`ItemKey::Notice`] |
+//! | `PACE` | the participant's | `PACE` | [`ItemKey::Pace`] |
+//! | `TRIES` | `EVENT#{eventId}#USER#{lineUserId}#TRIES` | `{stampId}#{Unix seconds / 600}` | [`ItemKey::Tries`] |
 //! | `FRIENDSHIP` | `CHANNEL#{channel}#USER#{lineUserId}` | `FRIEND#{occurredAt}#{webhookEventId}` | [`ItemKey::Friendship`] |
 //!
 //! | in an index | partition | sort key | in |
@@ -46,6 +48,8 @@ pub(super) use progress::{
 };
 pub use shard::Shard;
 
+const PACE: &str = "PACE";
+
 pub(super) const PROFILE: &str = "PROFILE";
 
 /// Names one item among all: a primary key.
@@ -73,12 +77,30 @@ pub enum ItemKey {
     },
     /// A fact that calls for a notice: a stamp, a resend, a completed card.
     Notice(NoticeId),
+    /// Which stamp a participant acquired last.
+    Pace {
+        /// In which event.
+        event_id: EventId,
+        /// Who.
+        line_user_id: LineUserId,
+    },
     /// A registration.
     Profile {
         /// For which event.
         event_id: EventId,
         /// Who.
         line_user_id: LineUserId,
+    },
+    /// How many passcodes a participant tried at a stamp in one stretch of time.
+    Tries {
+        /// In which event.
+        event_id: EventId,
+        /// Who.
+        line_user_id: LineUserId,
+        /// At which stamp.
+        stamp_id: StampId,
+        /// Which stretch: Unix seconds / 600.
+        stretch: i64,
     },
 }
 
@@ -91,7 +113,12 @@ impl ItemKey {
             Self::Friendship { channel, line_user_id, .. } => friend_partition(channel, line_user_id),
             Self::Master { event_id, stamp_id } => format!("EVENT#{event_id}#STAMP#{stamp_id}"),
             Self::Notice(notice) => participant_partition(&notice.event_id, &notice.line_user_id),
-            Self::Profile { event_id, line_user_id } => participant_partition(event_id, line_user_id),
+            Self::Pace { event_id, line_user_id } | Self::Profile { event_id, line_user_id } => {
+                participant_partition(event_id, line_user_id)
+            }
+            Self::Tries { event_id, line_user_id, .. } => {
+                format!("{}#TRIES", participant_partition(event_id, line_user_id))
+            }
         }
     }
 
@@ -105,7 +132,9 @@ impl ItemKey {
             }
             Self::Master { .. } => "MASTER".to_owned(),
             Self::Notice(notice) => notice_sk(&notice.key),
+            Self::Pace { .. } => PACE.to_owned(),
             Self::Profile { .. } => PROFILE.to_owned(),
+            Self::Tries { stamp_id, stretch, .. } => format!("{stamp_id}#{stretch}"),
         }
     }
 
@@ -121,6 +150,15 @@ impl ItemKey {
             (["EVENT", event_id, "USER", user], [PROFILE]) => {
                 Self::Profile { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
             }
+            (["EVENT", event_id, "USER", user], [PACE]) => {
+                Self::Pace { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
+            }
+            (["EVENT", event_id, "USER", user, "TRIES"], [stamp_id, stretch]) => Self::Tries {
+                event_id: event_id.parse().ok()?,
+                line_user_id: LineUserId::stored(user).ok()?,
+                stamp_id: stamp_id.parse().ok()?,
+                stretch: stretch.parse().ok().filter(|number: &i64| number.to_string() == *stretch)?,
+            },
             (["EVENT", event_id, "USER", user], _) => Self::Notice(NoticeId {
                 event_id: event_id.parse().ok()?,
                 line_user_id: LineUserId::stored(user).ok()?,

@@ -7,6 +7,7 @@
 //! | [`keys`] | every key, in both directions |
 //! | [`items`] | domain values as items and back |
 //! | [`participants`] | register, acquire, read one participant |
+//! | [`claims`] | what a claim under rules reads and writes beside its one Put |
 //! | [`masters`] | events and stamp masters: read, list, replace |
 //! | [`rallies`] | the same, cached |
 //! | [`listing`] | lists by index, page by page and as one |
@@ -23,6 +24,7 @@
 
 pub mod backfill;
 pub mod check;
+pub mod claims;
 pub mod client;
 pub mod completions;
 pub mod counts;

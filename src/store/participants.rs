@@ -44,10 +44,11 @@ impl Store {
     #[tracing::instrument(name = "store.facts", level = "debug", skip_all)]
     pub async fn facts(&self, event_id: &EventId, line_user_id: &LineUserId) -> Result<Facts, StoreError> {
         let query = self.partition(&self.tables.main, keys::participant_partition(event_id, line_user_id));
-        let (mut facts, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut facts, mut pace, mut unreadable) = (Vec::new(), None, Vec::new());
         for item in paging::all(|after| query.clone().set_exclusive_start_key(after).send()).await? {
             match items::decode(item) {
                 Ok(Stored::Fact(fact)) => facts.push(fact),
+                Ok(Stored::Pace(found)) => pace = Some(found),
                 Ok(_) => {}
                 Err(error) => {
                     self.report(&error);
@@ -55,7 +56,7 @@ impl Store {
                 }
             }
         }
-        Ok(Facts { unreadable, ..facts.into_iter().collect() })
+        Ok(Facts { pace, unreadable, ..facts.into_iter().collect() })
     }
 
     /// Access pattern 2: one stamp of one participant, one consistent `GetItem`.
@@ -166,7 +167,7 @@ impl Store {
 }
 
 /// Distinguishes our own repeated write from another request's fact.
-fn recorded<T: Clone>(wanted: &T, stored: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
+pub(super) fn recorded<T: Clone>(wanted: &T, stored: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
     match stored {
         None => Recorded::Written(wanted.clone()),
         Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Written(fact),

@@ -42,7 +42,11 @@ impl Unreadable {
         match ItemKey::parse(&self.pk, &self.sk)? {
             ItemKey::Notice(notice) => Some(FactKey::Notice(notice.key)),
             ItemKey::Profile { .. } => Some(FactKey::User),
-            ItemKey::Event(_) | ItemKey::Friendship { .. } | ItemKey::Master { .. } => None,
+            ItemKey::Event(_)
+            | ItemKey::Friendship { .. }
+            | ItemKey::Master { .. }
+            | ItemKey::Pace { .. }
+            | ItemKey::Tries { .. } => None,
         }
     }
 

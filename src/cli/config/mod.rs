@@ -22,7 +22,7 @@ use crate::line::LineSettings;
 use crate::store::table::TableNames;
 pub use error::SettingsError;
 use layers::Layers;
-pub use sections::{AdminSettings, HttpSettings, LogFormat, LogSettings, OpsSettings};
+pub use sections::{AdminSettings, HttpSettings, LogFormat, LogSettings, OpsSettings, ProofsSettings};
 
 /// Everything that can be set, checked.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,6 +36,8 @@ pub struct Settings {
     pub line: LineSettings,
     /// The pace of delivery.
     pub delivery: DeliverySettings,
+    /// The keys of codes and passcodes.
+    pub proofs: ProofsSettings,
     /// What operators ask of a process without a server.
     pub ops: OpsSettings,
     /// Who may use the organiser's API.

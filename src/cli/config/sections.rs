@@ -1,4 +1,4 @@
-//! The sections that only the command line needs: `http`, `ops`, `admin` and `log`.
+//! The sections that only the command line needs: `http`, `proofs`, `ops`, `admin` and `log`.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,7 +6,10 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
 use url::Url;
 
-use crate::domain::config_value::{parsed, text, texts, web_url};
+use crate::domain::{
+    config_value::{parsed, text, texts, web_url},
+    proof::ProofKeys,
+};
 use crate::http::{Origin, auth::AdminToken};
 
 /// `http`: the server.
@@ -48,6 +51,15 @@ pub struct OpsSettings {
     pub bind: Option<SocketAddr>,
 }
 
+/// `proofs`: the keys of codes and passcodes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProofsSettings {
+    /// Newest first; without one no stamp can be proved by a code or a passcode.
+    #[serde(deserialize_with = "proof_keys")]
+    pub keys: ProofKeys,
+}
+
 /// `admin`: who may use the organisers' API. Only hashes are configured.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,6 +95,13 @@ fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     text.parse().map_err(|_| {
         D::Error::custom(format!("`{text}` is no address: write address:port, for example 127.0.0.1:8080"))
     })
+}
+
+/// A text that is no key isn't shown: it may be one that was cut off.
+fn proof_keys<'de, D: Deserializer<'de>>(from: D) -> Result<ProofKeys, D::Error> {
+    let texts = texts(from)?;
+    ProofKeys::read(texts.iter().map(String::as_str))
+        .map_err(|(place, fault)| D::Error::custom(format!("key {} of the list {fault}", place + 1)))
 }
 
 fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {

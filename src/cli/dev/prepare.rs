@@ -87,7 +87,9 @@ impl Start<'_> {
         let (file, templates) = demo::files(self.data)?;
         let file = event_file::read(&file, &templates)?;
         let now = MachineClock::start().now();
-        let application = event::Application { channels: &["main"], files: &[file], now, mode: Mode::ForReal };
+        let (keys, files) = (&self.settings.proofs.keys, [file]);
+        let application =
+            event::Application { channels: &["main"], files: &files, keys, now, mode: Mode::ForReal };
         event::apply(store, &application, &mut io::sink()).await
     }
 

@@ -14,6 +14,7 @@ use crate::domain::{
     event::FixedChange,
     ids::{EventId, StampId},
     mode::Mode,
+    proof::ProofKeys,
     time::Timestamp,
 };
 use crate::store::{Store, StoreError, masters::Replaced};
@@ -24,6 +25,8 @@ pub struct Application<'a> {
     pub channels: &'a [&'a str],
     /// The files.
     pub files: &'a [EventFile],
+    /// The keys of codes and passcodes.
+    pub keys: &'a ProofKeys,
     /// When they are applied.
     pub now: Timestamp,
     /// Whether anything is written.
@@ -82,7 +85,7 @@ async fn planned(store: &Store, application: &Application<'_>, file: &EventFile)
         let known = if channels.is_empty() { "none".to_owned() } else { channels.join(", ") };
         bail!("{}: no channel {} is configured (line.channels has: {known})", channel.place, channel.value);
     }
-    let plan = Plan::new(file, stored(store, file).await?, application.now)?;
+    let plan = Plan::new(file, stored(store, file).await?, application.now, application.keys)?;
     names::refuse_broken_messages(file, &plan)?;
     if let Some(FixedChange { attribute, from, to }) = store.refused_change(&plan.event.old, &plan.event.new).await? {
         let shards = file.index_shards.as_ref().filter(|_| attribute == "indexShards");

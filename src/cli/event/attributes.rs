@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{event::Event, stamp::StampMaster, time::Timestamp};
+use crate::domain::{bounded::Whole, event::Event, stamp::StampMaster, time::Timestamp};
 
 /// How many changed places of a message are listed; a new design changes them all.
 const MOST_PLACES: usize = 20;
@@ -14,6 +15,8 @@ pub(super) struct Attributes<'a>(Vec<(&'static str, Shown<'a>)>);
 
 /// The value of an attribute.
 enum Shown<'a> {
+    /// It is there and not shown; what it is compared by.
+    Hidden(String),
     /// A Flex message.
     Message(&'a Value),
     /// It isn't there.
@@ -37,15 +40,28 @@ impl Attributes<'_> {
                 "completionMessageContent",
                 event.completion_message_content.as_ref().map_or(Shown::Nothing, Shown::Message),
             ),
+            ("minIntervalSeconds", Shown::some(event.limits.min_interval_seconds.map(Whole::get))),
+            ("maxSpeedKmh", Shown::some(event.limits.max_speed_kmh.map(Whole::get))),
+            ("lateMinutes", Shown::some(event.limits.late_minutes.map(Whole::get))),
         ])
     }
 
     pub fn of_stamp(master: &StampMaster) -> Attributes<'_> {
+        let rules = &master.rules;
         Attributes(vec![
             ("name", Shown::Text(master.name.as_str().to_owned())),
             ("order", Shown::Text(master.order.number().to_string())),
             ("isActive", Shown::Text(master.is_active.to_string())),
             ("flexMessageContent", Shown::Message(&master.flex_message_content)),
+            ("proofs", Shown::unless_default(&rules.proofs)),
+            ("proofSettings", Shown::unless_default(&rules.settings)),
+            // A passcode isn't shown, and nothing that it could be found by.
+            ("passcode", rules.passcode_hash.map_or(Shown::Nothing, |hash| Shown::Hidden(hash.to_string()))),
+            ("availableFrom", Shown::some(rules.schedule.available.from)),
+            ("availableUntil", Shown::some(rules.schedule.available.until)),
+            ("hours", Shown::unless_default(&rules.schedule.hours)),
+            ("after", Shown::unless_default(&rules.after)),
+            ("notify", Shown::unless_default(&master.notify)),
         ])
     }
 
@@ -63,8 +79,19 @@ impl Attributes<'_> {
 }
 
 impl Shown<'_> {
+    fn some(value: Option<impl ToString>) -> Self {
+        value.map_or(Self::Nothing, |value| Self::Text(value.to_string()))
+    }
+
+    /// Shows a value in its JSON form, unless it is what an absent attribute stands for.
+    fn unless_default<T: Serialize + Default + PartialEq>(value: &T) -> Self {
+        let json = Some(value).filter(|value| **value != T::default()).and_then(|value| serde_json::to_string(value).ok());
+        Self::some(json)
+    }
+
     fn in_words(&self) -> String {
         match self {
+            Self::Hidden(_) => "set (not shown)".to_owned(),
             Self::Message(message) => format!("Flex message {}", message.get("altText").unwrap_or(&Value::Null)),
             Self::Nothing => "none".to_owned(),
             Self::Text(text) => text.clone(),
@@ -74,6 +101,9 @@ impl Shown<'_> {
     fn changed_to(&self, new: &Self, name: &str) -> Vec<String> {
         if let (Self::Message(old), Self::Message(new)) = (self, new) {
             return places(old, new).into_iter().map(|place| format!("{name} {place}")).collect();
+        }
+        if let (Self::Hidden(old), Self::Hidden(new)) = (self, new) {
+            return if old == new { Vec::new() } else { vec![format!("{name}: another one (not shown)")] };
         }
         let (old, new) = (self.in_words(), new.in_words());
         if old == new { Vec::new() } else { vec![format!("{name}: {old} → {new}")] }

@@ -61,7 +61,8 @@ pub async fn execute(args: WithSettings<EventCommand>, out: &mut impl Write) -> 
         EventCommand::Apply { files, templates, dry_run } => {
             let files = read(&files, &templates)?;
             let channels: Vec<_> = settings.line.channels.keys().map(ChannelName::as_str).collect();
-            let application = Application { channels: &channels, files: &files, now, mode: dry_run.into() };
+            let (keys, mode) = (&settings.proofs.keys, dry_run.into());
+            let application = Application { channels: &channels, files: &files, keys, now, mode };
             store::with(&settings, async |store| apply(store, &application, out).await).await
         }
         EventCommand::List => store::with(&settings, async |store| show::list(store, now, out).await).await,

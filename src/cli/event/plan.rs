@@ -5,12 +5,15 @@ use std::{collections::HashMap, fmt};
 use anyhow::anyhow;
 
 use super::attributes::Attributes;
-use crate::cli::event_file::{EventFile, StampEntry};
+use crate::cli::event_file::{EventFile, Placed, StampEntry};
 use crate::domain::{
     Malformed,
     event::{Event, EventChange, EventRemains},
-    ids::StampId,
-    stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampMasters},
+    ids::{EventId, StampId},
+    proof::{Passcode, ProofKeys},
+    stamp::{
+        ClaimRulesChange, StampMaster, StampMasterChange, StampMasterRemains, StampMasters, check_after, rules,
+    },
     time::Timestamp,
 };
 use crate::store::{masters, unreadable::Unreadable};
@@ -95,7 +98,7 @@ impl StampStep {
 
 impl Plan {
     /// Compares a file with what is stored. What the file doesn't name keeps its value.
-    pub fn new(file: &EventFile, stored: Stored, now: Timestamp) -> anyhow::Result<Self> {
+    pub fn new(file: &EventFile, stored: Stored, now: Timestamp, keys: &ProofKeys) -> anyhow::Result<Self> {
         let refused = |error: Malformed| anyhow!("{}: {error}", file.event_id.place);
         let event_id = &file.event_id.value;
         let new = stored.event.changed(event_change(file), event_id, now).map_err(refused)?;
@@ -103,10 +106,25 @@ impl Plan {
         let (mut named, mut stamps) = (stored.stamps, Vec::new());
         for entry in &file.stamps {
             let old = named.remove(&entry.stamp_id).unwrap_or_default();
-            let new = old.changed(stamp_change(entry), event_id, &entry.stamp_id, now).map_err(refused)?;
+            let change = stamp_change(entry, event_id, keys)?;
+            let new = old.changed(change, event_id, &entry.stamp_id, now);
+            let new = new.map_err(|error| anyhow!("{}: {error}", entry.place))?;
             stamps.push(Step::new(old, new, Attributes::of_stamp));
         }
-        Ok(Self { event, stamps, others: stored.others })
+        let plan = Self { event, stamps, others: stored.others };
+        plan.check_after(file)?;
+        Ok(plan)
+    }
+
+    /// Refuses stamps that wait for themselves, for each other, or for one that the event won't have.
+    fn check_after(&self, file: &EventFile) -> anyhow::Result<()> {
+        let named = self.stamps.iter().map(|step| &step.new);
+        let masters: Vec<_> = named.chain(&self.others.readable).cloned().collect();
+        let all = StampMasters { unreadable: self.others.unreadable.clone(), ..masters.into() };
+        for (entry, step) in file.stamps.iter().zip(&self.stamps) {
+            check_after(&step.new, &all).map_err(|error| anyhow!("{}: {error}", entry.place))?;
+        }
+        Ok(())
     }
 
     /// Returns the writes, in an order that does no harm wherever it stops.
@@ -200,14 +218,31 @@ fn event_change(file: &EventFile) -> EventChange {
             .completion_message
             .as_ref()
             .map(|message| Some(message.value.message().clone())),
+        min_interval_seconds: file.min_interval_seconds.map(Some),
+        max_speed_kmh: file.max_speed_kmh.map(Some),
+        late_minutes: file.late_minutes.map(Some),
+        ..EventChange::default()
     }
 }
 
-fn stamp_change(entry: &StampEntry) -> StampMasterChange {
-    StampMasterChange {
+/// Returns the change that an entry asks for, if its proofs can be judged with these keys.
+fn stamp_change(entry: &StampEntry, event_id: &EventId, keys: &ProofKeys) -> anyhow::Result<StampMasterChange> {
+    if let Some(proofs) = &entry.rules.proofs {
+        rules::must_have_keys(proofs, keys).map_err(|error| anyhow!("{}: {error}", entry.place))?;
+    }
+    let hash = |passcode: &Placed<Passcode>| {
+        let hash = rules::passcode_hash(&passcode.value, keys, (event_id, &entry.stamp_id));
+        hash.map(Some).map_err(|error| anyhow!("{}: {}", passcode.place, error.rule))
+    };
+    Ok(StampMasterChange {
+        rules: ClaimRulesChange {
+            passcode_hash: entry.passcode.as_ref().map(hash).transpose()?,
+            ..entry.rules.clone()
+        },
+        notify: entry.notify,
         name: Some(entry.name.clone()),
         order: Some(entry.order),
         is_active: entry.is_active,
         flex_message_content: Some(entry.message.value.message().clone()),
-    }
+    })
 }

@@ -6,7 +6,7 @@ use super::{
     plan::{Plan, Stored, Write},
     *,
 };
-use crate::domain::{event::Event, stamp::StampMasters, time::Timestamp};
+use crate::domain::{event::Event, proof::ProofKeys, stamp::StampMasters, time::Timestamp};
 use crate::store::masters;
 
 const OLD: &str = "2026-05-01T00:00:00.000Z";
@@ -31,12 +31,12 @@ fn file(replace: &[(&str, &str)]) -> EventFile {
 }
 
 fn plan(file: &EventFile, stored: Stored) -> Plan {
-    Plan::new(file, stored, at(NOW)).unwrap()
+    Plan::new(file, stored, at(NOW), &ProofKeys::default()).unwrap()
 }
 
 /// What is in the table after this file was applied.
 fn applied(file: &EventFile) -> Stored {
-    let plan = Plan::new(file, Stored::default(), at(OLD)).unwrap();
+    let plan = Plan::new(file, Stored::default(), at(OLD), &ProofKeys::default()).unwrap();
     let stamps =
         plan.stamps.into_iter().map(|step| (step.new.stamp_id.clone(), masters::Stored::Readable(step.new.into())));
     Stored {

@@ -18,10 +18,13 @@ use toml::{Spanned, Value};
 
 use super::{flex::read_template, text_file};
 use crate::domain::{
+    bounded::Whole,
     event::{IndexShards, LiffId, Window},
     ids::{ChannelName, EventId, StampId},
+    proof::{Passcode, ProofSettings, Proofs},
+    schedule::AllHours,
     setting::Name,
-    stamp::StampOrder,
+    stamp::{After, ClaimRulesChange, Notify, StampOrder},
     time::{TimeZone, Timestamp},
 };
 use crate::line::flex::Template;
@@ -46,6 +49,12 @@ pub struct EventFile {
     pub index_shards: Option<Placed<IndexShards>>,
     /// The message of `completionTemplate`; its place ends with the template's file.
     pub completion_message: Option<Placed<Template>>,
+    /// `minIntervalSeconds`.
+    pub min_interval_seconds: Option<Whole<1, 86_400>>,
+    /// `maxSpeedKmh`.
+    pub max_speed_kmh: Option<Whole<1, 1_000>>,
+    /// `lateMinutes`.
+    pub late_minutes: Option<Whole<1, 1_440>>,
     /// `[[stamps]]`, as the file orders them.
     pub stamps: Vec<StampEntry>,
 }
@@ -61,6 +70,14 @@ pub struct StampEntry {
     pub order: StampOrder,
     /// `isActive`.
     pub is_active: Option<bool>,
+    /// Where the stamp begins in the file.
+    pub place: String,
+    /// `passcode`.
+    pub passcode: Option<Placed<Passcode>>,
+    /// The other rules of a claim for it.
+    pub rules: ClaimRulesChange,
+    /// `notify`.
+    pub notify: Option<Notify>,
     /// The message of `template`; its place ends with the template's file.
     pub message: Placed<Template>,
 }
@@ -97,9 +114,27 @@ pub fn parse(file: &Path, text: &str, templates: &Path) -> anyhow::Result<EventF
         raw.completion_template.as_ref().map(|name| message("completionTemplate", name)).transpose()?;
     let mut stamps = Vec::new();
     for stamp in raw.stamps {
-        let RawStamp { stamp_id, name, order, is_active, template } = stamp.into_inner();
-        let message = message("stamps.template", &template)?;
-        stamps.push(StampEntry { stamp_id, name, order, is_active, message });
+        let (place, stamp) = (reader.place("stamps", stamp.span().start), stamp.into_inner());
+        let message = message("stamps.template", &stamp.template)?;
+        stamps.push(StampEntry {
+            place,
+            passcode: stamp.passcode.map(|passcode| reader.placed("stamps.passcode", passcode)),
+            rules: ClaimRulesChange {
+                proofs: stamp.proofs,
+                settings: stamp.proof_settings.map(Some),
+                passcode_hash: None,
+                available_from: stamp.available_from.map(|Instant(at)| Some(at)),
+                available_until: stamp.available_until.map(|Instant(at)| Some(at)),
+                hours: stamp.hours.map(Some),
+                after: stamp.after.map(Some),
+            },
+            notify: stamp.notify,
+            stamp_id: stamp.stamp_id,
+            name: stamp.name,
+            order: stamp.order,
+            is_active: stamp.is_active,
+            message,
+        });
     }
     let window = Window::new(raw.starts_at.0, raw.ends_at.get_ref().0)
         .map_err(|error| reader.error("endsAt", raw.ends_at.span().start, &error.rule))?;
@@ -112,6 +147,9 @@ pub fn parse(file: &Path, text: &str, templates: &Path) -> anyhow::Result<EventF
         liff_id: raw.liff_id,
         index_shards: raw.index_shards.map(|shards| reader.placed("indexShards", shards)),
         completion_message,
+        min_interval_seconds: raw.min_interval_seconds,
+        max_speed_kmh: raw.max_speed_kmh,
+        late_minutes: raw.late_minutes,
         stamps,
     })
 }
@@ -128,6 +166,9 @@ struct RawEvent {
     liff_id: Option<LiffId>,
     index_shards: Option<Spanned<IndexShards>>,
     completion_template: Option<Spanned<String>>,
+    min_interval_seconds: Option<Whole<1, 86_400>>,
+    max_speed_kmh: Option<Whole<1, 1_000>>,
+    late_minutes: Option<Whole<1, 1_440>>,
     #[serde(default)]
     stamps: Vec<Spanned<RawStamp>>,
 }
@@ -140,6 +181,14 @@ struct RawStamp {
     order: StampOrder,
     is_active: Option<bool>,
     template: Spanned<String>,
+    proofs: Option<Proofs>,
+    proof_settings: Option<ProofSettings>,
+    passcode: Option<Spanned<Passcode>>,
+    available_from: Option<Instant>,
+    available_until: Option<Instant>,
+    hours: Option<AllHours>,
+    after: Option<After>,
+    notify: Option<Notify>,
 }
 
 /// TOML's own date-times and texts alike, with an offset (RFC 3339).

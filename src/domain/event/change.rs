@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Event, IndexShards, LiffId, Window};
+use super::{ClaimLimits, Event, IndexShards, Keywords, LiffId, Window};
 use crate::domain::{
     Malformed,
+    bounded::Whole,
     ids::{ChannelName, EventId},
     setting::{Name, must_replace, next_version, required},
     time::{TimeZone, Timestamp},
@@ -31,6 +32,16 @@ pub struct EventChange {
     pub index_shards: Option<IndexShards>,
     /// `completionMessageContent`
     pub completion_message_content: Option<Option<Value>>,
+    /// `minIntervalSeconds`
+    pub min_interval_seconds: Option<Option<Whole<1, 86_400>>>,
+    /// `maxSpeedKmh`
+    pub max_speed_kmh: Option<Option<Whole<1, 1_000>>>,
+    /// `lateMinutes`
+    pub late_minutes: Option<Option<Whole<1, 1_440>>>,
+    /// `keywords`
+    pub keywords: Option<Option<Keywords>>,
+    /// `greetingMessageContent`
+    pub greeting_message_content: Option<Option<Value>>,
 }
 
 impl EventChange {
@@ -41,6 +52,11 @@ impl EventChange {
             "liffId" => self.liff_id.is_some(),
             "indexShards" => self.index_shards.is_some(),
             "completionMessageContent" => self.completion_message_content.is_some(),
+            "minIntervalSeconds" => self.min_interval_seconds.is_some(),
+            "maxSpeedKmh" => self.max_speed_kmh.is_some(),
+            "lateMinutes" => self.late_minutes.is_some(),
+            "keywords" => self.keywords.is_some(),
+            "greetingMessageContent" => self.greeting_message_content.is_some(),
             _ => false,
         }
     }
@@ -49,6 +65,7 @@ impl EventChange {
     pub fn create(self, event_id: EventId, now: Timestamp) -> Result<Event, Malformed> {
         let starts_at = required("startsAt", self.starts_at)?;
         let ends_at = required("endsAt", self.ends_at)?;
+        let limits = self.limits(ClaimLimits::default());
         Ok(Event {
             event_id,
             name: required("name", self.name)?,
@@ -58,10 +75,21 @@ impl EventChange {
             liff_id: self.liff_id.flatten(),
             index_shards: self.index_shards.unwrap_or(IndexShards::ONE),
             former_index_shards: BTreeSet::new(),
+            limits,
+            keywords: self.keywords.flatten().unwrap_or_default(),
             completion_message_content: self.completion_message_content.flatten(),
+            greeting_message_content: self.greeting_message_content.flatten(),
             created_at: now,
             updated_at: now,
         })
+    }
+
+    fn limits(&self, old: ClaimLimits) -> ClaimLimits {
+        ClaimLimits {
+            min_interval_seconds: self.min_interval_seconds.unwrap_or(old.min_interval_seconds),
+            max_speed_kmh: self.max_speed_kmh.unwrap_or(old.max_speed_kmh),
+            late_minutes: self.late_minutes.unwrap_or(old.late_minutes),
+        }
     }
 
     /// Returns the event after the change, one version on.
@@ -69,6 +97,7 @@ impl EventChange {
         let starts_at = self.starts_at.unwrap_or(old.window.starts_at);
         let ends_at = self.ends_at.unwrap_or(old.window.ends_at);
         let index_shards = self.index_shards.unwrap_or(old.index_shards);
+        let limits = self.limits(old.limits);
         Ok(Event {
             event_id: old.event_id.clone(),
             name: self.name.unwrap_or_else(|| old.name.clone()),
@@ -78,6 +107,11 @@ impl EventChange {
             liff_id: self.liff_id.unwrap_or_else(|| old.liff_id.clone()),
             index_shards,
             former_index_shards: old.all_index_shards().filter(|former| *former != index_shards).collect(),
+            limits,
+            keywords: self.keywords.map_or_else(|| old.keywords.clone(), Option::unwrap_or_default),
+            greeting_message_content: self
+                .greeting_message_content
+                .unwrap_or_else(|| old.greeting_message_content.clone()),
             completion_message_content: self
                 .completion_message_content
                 .unwrap_or_else(|| old.completion_message_content.clone()),
@@ -116,6 +150,11 @@ impl EventRemains {
             liff_id: change.liff_id.or(readable.liff_id),
             index_shards: change.index_shards.or(readable.index_shards),
             completion_message_content: change.completion_message_content.or(readable.completion_message_content),
+            min_interval_seconds: change.min_interval_seconds.or(readable.min_interval_seconds),
+            max_speed_kmh: change.max_speed_kmh.or(readable.max_speed_kmh),
+            late_minutes: change.late_minutes.or(readable.late_minutes),
+            keywords: change.keywords.or(readable.keywords),
+            greeting_message_content: change.greeting_message_content.or(readable.greeting_message_content),
         };
         let mut event = whole.create(event_id, updated_at.map_or(now, |old| next_version(old, now)))?;
         event.created_at = created_at.unwrap_or(now);

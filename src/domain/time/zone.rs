@@ -2,11 +2,14 @@
 
 use std::{fmt, str::FromStr};
 
-use chrono::{DateTime, Days, LocalResult, NaiveDate, NaiveTime, TimeDelta, TimeZone as _};
+use chrono::{DateTime, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _};
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 use crate::domain::Malformed;
+
+/// A date and a time of day by the wall clock of some zone.
+pub type LocalTime = NaiveDateTime;
 
 /// A time zone by its IANA name.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,13 +24,21 @@ impl TimeZone {
     /// midnight), the day begins with the first instant that exists; where it comes twice, with the first.
     #[must_use]
     pub fn start_of(self, day: NaiveDate) -> Timestamp {
-        let midnight = day.and_time(NaiveTime::MIN);
-        let quarter_hours = (0..=96).map(|n| midnight + TimeDelta::minutes(15 * n));
-        let first = quarter_hours.map(|local| self.0.from_local_datetime(&local)).find_map(|found| match found {
-            LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Timestamp::from_millis(at.timestamp_millis()),
-            LocalResult::None => None,
-        });
-        first.unwrap_or(Timestamp::EPOCH)
+        self.instants(day.and_time(NaiveTime::MIN)).into_iter().next().unwrap_or(Timestamp::EPOCH)
+    }
+
+    /// Returns the instants of a local time: two, in order, where the clock is put back over it; where it is put forward
+    /// over it, the first instant after that.
+    #[must_use]
+    pub fn instants(self, local: LocalTime) -> Vec<Timestamp> {
+        let quarter_hours = (0..=96).map(|n| local + TimeDelta::minutes(15 * n));
+        let first = quarter_hours.map(|local| self.0.from_local_datetime(&local)).find(|found| *found != LocalResult::None);
+        let of = |at: DateTime<_>| Timestamp::from_millis(at.timestamp_millis());
+        match first {
+            Some(LocalResult::Single(at)) => of(at).into_iter().collect(),
+            Some(LocalResult::Ambiguous(first, second)) => of(first).into_iter().chain(of(second)).collect(),
+            Some(LocalResult::None) | None => Vec::new(),
+        }
     }
 
     /// Returns the instant at which a local day is over.
@@ -86,6 +97,12 @@ impl fmt::Debug for TimeZone {
 }
 
 impl Timestamp {
+    /// Returns what the wall clock of a zone shows at this instant.
+    #[must_use]
+    pub fn local(self, zone: TimeZone) -> LocalTime {
+        self.0.with_timezone(&zone.0).naive_local()
+    }
+
     /// Returns the instant as local time, `2026/05/23 20:30`: the form of messages.
     #[must_use]
     pub fn in_zone(self, zone: TimeZone) -> String {

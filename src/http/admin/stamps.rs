@@ -11,14 +11,18 @@ use crate::domain::{
     event::EventNames,
     ids::{EventId, StampId},
     json::Plain,
+    proof::{Passcode, ProofKeys, ProofSettings, Proofs},
+    schedule::AllHours,
     setting::Name,
-    stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
+    stamp::{
+        After, ClaimRulesChange, Notify, StampMaster, StampMasterChange, StampMasterRemains, StampOrder, check_after, rules,
+    },
     time::Timestamp,
 };
 use crate::http::{
     app::App,
     auth::{Admin, Viewer},
-    body::{Body, Input, present},
+    body::{Body, Input, Instant, present},
     problem::ApiError,
 };
 use crate::line::flex::names;
@@ -40,6 +44,7 @@ use super::{
 /// `PUT …/stamps/{stampId}`: what is absent keeps its value. What a GET answers may be sent back whole.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::option_option, reason = "absent, null and a value are three things to a PUT")]
 pub struct StampMasterInput {
     #[serde(default, deserialize_with = "present")]
     event_id: Option<EventId>,
@@ -53,6 +58,24 @@ pub struct StampMasterInput {
     is_active: Option<bool>,
     #[serde(default, deserialize_with = "present")]
     flex_message_content: Option<Plain>,
+    #[serde(default, deserialize_with = "present")]
+    proofs: Option<Proofs>,
+    #[serde(default, deserialize_with = "present")]
+    proof_settings: Option<Option<ProofSettings>>,
+    #[serde(default, deserialize_with = "present")]
+    passcode: Option<Option<Passcode>>,
+    #[serde(default, deserialize_with = "present")]
+    available_from: Option<Option<Instant>>,
+    #[serde(default, deserialize_with = "present")]
+    available_until: Option<Option<Instant>>,
+    #[serde(default, deserialize_with = "present")]
+    hours: Option<Option<AllHours>>,
+    #[serde(default, deserialize_with = "present")]
+    after: Option<Option<After>>,
+    #[serde(default, deserialize_with = "present")]
+    notify: Option<Option<Notify>>,
+    #[serde(default, rename = "codes")]
+    _codes: IgnoredAny,
     #[serde(default, rename = "updatedAt")]
     _updated_at: IgnoredAny,
 }
@@ -62,8 +85,8 @@ impl Input for StampMasterInput {
 }
 
 impl StampMasterInput {
-    /// Returns the change it asks for, if LINE would take its message.
-    fn change(self, event_id: &EventId, stamp_id: &StampId) -> Result<StampMasterChange, ApiError> {
+    /// Returns the change it asks for, if LINE would take its message and this server can judge its proofs.
+    fn change(self, (event_id, stamp_id): (&EventId, &StampId), keys: &ProofKeys) -> Result<StampMasterChange, ApiError> {
         if self.event_id.is_some_and(|id| id != *event_id) {
             return Err(ApiError::InvalidRequest("eventId: must be the one in the path".to_owned()));
         }
@@ -71,11 +94,25 @@ impl StampMasterInput {
             return Err(ApiError::InvalidRequest("stampId: must be the one in the path".to_owned()));
         }
         let message = self.flex_message_content.map(|Plain(json)| checked_message("flexMessageContent", json));
+        let hash = |passcode: Passcode| rules::passcode_hash(&passcode, keys, (event_id, stamp_id));
+        if let Some(proofs) = &self.proofs {
+            rules::must_have_keys(proofs, keys)?;
+        }
         Ok(StampMasterChange {
             name: self.name,
             order: self.order,
             is_active: self.is_active,
             flex_message_content: message.transpose()?,
+            rules: ClaimRulesChange {
+                proofs: self.proofs,
+                settings: self.proof_settings,
+                passcode_hash: self.passcode.map(|passcode| passcode.map(hash).transpose()).transpose()?,
+                available_from: self.available_from.map(|at| at.map(|Instant(at)| at)),
+                available_until: self.available_until.map(|at| at.map(|Instant(at)| at)),
+                hours: self.hours,
+                after: self.after,
+            },
+            notify: self.notify.map(Option::unwrap_or_default),
         })
     }
 }
@@ -142,7 +179,7 @@ pub async fn put(
     input: Body<StampMasterInput>,
 ) -> Result<HttpResponse, ApiError> {
     let (event_id, stamp_id) = path.into_inner();
-    let change = input.0.change(&event_id, &stamp_id)?;
+    let change = input.0.change((&event_id, &stamp_id), &app.proof_keys)?;
     let (event, now) = (app.store.stored_event(&event_id).await?, app.clock.now());
     // An event that can't be read prevents no change of its stamps.
     let event = event.names().ok_or(ApiError::EventNotFound)?;
@@ -188,6 +225,10 @@ impl Setting for ChangedMaster<'_> {
     async fn next(&self, old: &Stored<StampMaster, StampMasterRemains>) -> Result<StampMaster, ApiError> {
         let new = old.changed(self.change.clone(), self.event_id, self.stamp_id, self.now)?;
         refuse_broken_messages(self.event, old.readable(), &new)?;
+        // The event's other stamps are read (a query of the index) only where this one names some.
+        if old.readable().is_none_or(|old| old.rules.after != new.rules.after) && !new.rules.after.ids().is_empty() {
+            check_after(&new, &self.app.store.masters(self.event_id).await?)?;
+        }
         Ok(new)
     }
 

@@ -4,10 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::domain::{
+    bounded::Whole,
     event::{Event, LiffId},
     fact::{Fact, Friendship, User},
-    ids::RequestId,
-    stamp::StampMaster,
+    ids::{RequestId, StampId},
+    proof::{AcceptedProof, Generations, ProofSettings, Proofs},
+    schedule::AllHours,
+    stamp::{Notify, StampMaster},
     time::Timestamp,
 };
 use crate::store::listing::Holder;
@@ -29,6 +32,16 @@ pub struct EventView<'a> {
     index_shards: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     completion_message_content: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_interval_seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_speed_kmh: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late_minutes: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    keywords: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    greeting_message_content: Option<&'a Value>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -45,6 +58,11 @@ impl<'a> EventView<'a> {
             liff_id: event.liff_id.as_ref().map(LiffId::as_str),
             index_shards: event.index_shards.count(),
             completion_message_content: event.completion_message_content.as_ref(),
+            min_interval_seconds: event.limits.min_interval_seconds.map(Whole::get),
+            max_speed_kmh: event.limits.max_speed_kmh.map(Whole::get),
+            late_minutes: event.limits.late_minutes.map(Whole::get),
+            keywords: event.keywords.as_slice(),
+            greeting_message_content: event.greeting_message_content.as_ref(),
             created_at: event.created_at,
             updated_at: event.updated_at,
         }
@@ -61,7 +79,47 @@ pub struct StampMasterView<'a> {
     order: u16,
     is_active: bool,
     flex_message_content: &'a Value,
+    #[serde(flatten)]
+    rules: ClaimRulesView<'a>,
     updated_at: Timestamp,
+}
+
+/// What a claim must satisfy; what it leaves open isn't there. A passcode isn't shown.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClaimRulesView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proofs: Option<&'a Proofs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof_settings: Option<&'a ProofSettings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_from: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "AllHours::is_empty")]
+    hours: &'a AllHours,
+    #[serde(skip_serializing_if = "<[StampId]>::is_empty")]
+    after: &'a [StampId],
+    #[serde(skip_serializing_if = "Generations::is_untouched")]
+    codes: &'a Generations,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notify: Option<&'static str>,
+}
+
+impl<'a> ClaimRulesView<'a> {
+    fn of(master: &'a StampMaster) -> Self {
+        let rules = &master.rules;
+        Self {
+            proofs: Some(&rules.proofs).filter(|proofs| **proofs != Proofs::default()),
+            proof_settings: Some(&rules.settings).filter(|settings| **settings != ProofSettings::default()),
+            available_from: rules.schedule.available.from,
+            available_until: rules.schedule.available.until,
+            hours: &rules.schedule.hours,
+            after: rules.after.ids(),
+            codes: &rules.codes,
+            notify: Some(master.notify).filter(|notify| *notify != Notify::Always).map(Notify::as_str),
+        }
+    }
 }
 
 impl<'a> StampMasterView<'a> {
@@ -73,6 +131,7 @@ impl<'a> StampMasterView<'a> {
             order: master.order.number(),
             is_active: master.is_active,
             flex_message_content: &master.flex_message_content,
+            rules: ClaimRulesView::of(master),
             updated_at: master.updated_at,
         }
     }
@@ -164,6 +223,8 @@ pub enum FactView<'a> {
         acquired_at: Timestamp,
         #[serde(skip_serializing_if = "Option::is_none")]
         request_id: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proof: Option<&'a AcceptedProof>,
         #[serde(flatten)]
         notice: NoticeView<'a>,
     },
@@ -196,6 +257,7 @@ impl<'a> FactView<'a> {
                 stamp_id: fact.stamp_id.as_str(),
                 acquired_at: fact.acquired_at,
                 request_id: fact.request_id.as_ref().map(RequestId::as_str),
+                proof: fact.proof.as_ref(),
                 notice: (&fact.notice).into(),
             },
         }

@@ -1,16 +1,20 @@
 //! What a participant's requests carry out: registering, and claiming a stamp.
 
-use actix_web::http::StatusCode;
+use std::time::Duration;
+
+use actix_web::{HttpResponse, http::StatusCode};
 
 use crate::domain::{
-    claim::{self, Claim},
+    claim::{self, Case, Claim, Decision, Known, Question, Refusal, Registration, Wanted},
     event::Event,
     fact::{Acquisition, FactKey, Facts, User, UserStamp},
     ids::{LineUserId, RequestId, StampId},
     stamp::StampMaster,
 };
 use crate::http::{app::App, problem::ApiError};
-use crate::store::{StoreError, participants::Recorded};
+use crate::store::{StoreError, claims::Paced, participants::Recorded, rallies::Rally};
+
+use super::view::StampView;
 
 /// A participant's acquisition of a stamp, as the store found or wrote it.
 #[derive(Debug)]
@@ -101,20 +105,137 @@ pub(super) async fn register(
     Ok((facts, recorded))
 }
 
-/// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 `GetItem` before a
-/// refusal. Registering comes first, so there is no stamp without a USER; a refused claim doesn't register.
-pub(super) async fn claim(app: &App, event: &Event, master: &StampMaster, claim: &Claim) -> Result<Found, ApiError> {
-    match claim.decide(event, master, app.clock.now()) {
-        Ok(stamp) => {
-            ensure_registered(app, event, claim, &stamp).await?;
-            match app.store.acquire(&stamp, event.index_shards).await {
-                Ok(stamp) => Ok(Found::of(stamp)),
-                Err(StoreError::Unreadable(_)) => Ok(Found::Unreadable),
-                Err(error) => Err(error.into()),
+/// Claims a stamp and answers with it. A stamp that exists and can't be read is acquired by nobody any more; who has it
+/// has it.
+pub(super) async fn answer(
+    app: &App,
+    rally: &Rally,
+    stamp_id: &StampId,
+    claim: &Claim,
+) -> Result<HttpResponse, ApiError> {
+    let Some(master) = app.stamp(rally, stamp_id).await? else {
+        let found = acquired_before(app, &rally.event, stamp_id, claim).await?.ok_or_else(unreadable_stamp)?;
+        return Ok(HttpResponse::build(found.status()).json(StampView::without_master(stamp_id, found.acquisition())));
+    };
+    let found = self::claim(app, rally, &master, claim).await?;
+    Ok(HttpResponse::build(found.status()).json(StampView::of(&master, found.acquisition())))
+}
+
+/// How often a claim is decided anew because another one of the same participant was recorded meanwhile.
+const ATTEMPTS: u32 = 50;
+
+/// The longest random pause before it is decided anew, in milliseconds.
+const MOST_PAUSE: u64 = 20;
+
+/// Claims of the same participant were recorded just before each of ours.
+#[derive(Debug, thiserror::Error)]
+#[error("claims of the same participant were recorded just before each of {ATTEMPTS} attempts of this one")]
+struct LostRaces;
+
+/// What a decision asked for.
+#[derive(Default)]
+struct Answers {
+    facts: Option<Facts>,
+    tries: Option<u32>,
+    master: Option<StampMaster>,
+}
+
+impl Answers {
+    fn known(&self) -> Known<'_> {
+        Known { facts: self.facts.as_ref(), tries: self.tries, has_newest_master: self.master.is_some() }
+    }
+
+    async fn find(&mut self, question: Question, app: &App, case: &Case<'_>, claim: &Claim) -> Result<(), ApiError> {
+        let (event_id, who) = (&case.event.event_id, &claim.line_user_id);
+        match question {
+            Question::Facts => self.facts = Some(app.store.facts(event_id, who).await?),
+            Question::NewestMaster => self.master = app.store.master(event_id, &case.master.stamp_id).await?,
+            Question::Try => {
+                self.tries = Some(app.store.count_try((event_id, who), &case.master.stamp_id, case.now).await?);
             }
         }
-        Err(refusal) => acquired_before(app, event, &master.stamp_id, claim).await?.ok_or_else(|| refusal.into()),
+        Ok(())
     }
+}
+
+/// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 `GetItem` before a
+/// refusal; what the stamp's rules ask for besides is [`Question`]'s. Registering comes first, so there is no stamp without
+/// a USER; a refused claim doesn't register.
+async fn claim(app: &App, rally: &Rally, master: &StampMaster, claim: &Claim) -> Result<Found, ApiError> {
+    let (now, mut answers) = (app.clock.now(), Answers::default());
+    let mut attempts = 0..ATTEMPTS;
+    loop {
+        let newest = answers.master.clone();
+        let master = newest.as_ref().unwrap_or(master);
+        let case = Case { event: &rally.event, masters: &rally.masters, master, keys: &app.proof_keys, now };
+        match claim.decide(&case, &answers.known()) {
+            Decision::Acquire(wanted) => match record(app, &rally.event, claim, &wanted).await? {
+                Some(found) => return Ok(found),
+                None => {
+                    answers.facts = None;
+                    attempts.next().ok_or_else(|| ApiError::StoreUnavailable(LostRaces.into()))?;
+                    tokio::time::sleep(Duration::from_millis(fastrand::u64(0..=MOST_PAUSE))).await;
+                }
+            },
+            Decision::Ask(question) => answers.find(question, app, &case, claim).await?,
+            Decision::Held => return Ok(held(answers.facts.unwrap_or_default(), master, claim)),
+            Decision::NoKeys(no_keys) => return Err(ApiError::Internal(no_keys.into())),
+            Decision::Refuse(refusal) => return refuse(app, &rally.event, claim, (&master.stamp_id, refusal, answers)).await,
+        }
+    }
+}
+
+/// Records what was decided. `None`: another claim of the participant was recorded meanwhile.
+async fn record(app: &App, event: &Event, claim: &Claim, wanted: &Wanted) -> Result<Option<Found>, ApiError> {
+    match wanted.registration {
+        Registration::IfNeeded => ensure_registered(app, event, claim, &wanted.stamp).await?,
+        Registration::Required => require_registered(app, event, claim).await?,
+    }
+    let shards = event.index_shards;
+    let recorded = match &wanted.pace {
+        None => app.store.acquire(&wanted.stamp, shards).await.map(|stamp| Paced::Recorded(Box::new(stamp))),
+        Some(seen) => app.store.acquire_paced(&wanted.stamp, shards, seen.as_ref()).await,
+    };
+    match recorded {
+        Ok(Paced::Changed) => Ok(None),
+        Ok(Paced::Recorded(stamp)) => Ok(Some(Found::Stamp(stamp))),
+        Err(StoreError::Unreadable(_)) => Ok(Some(Found::Unreadable)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the stamp that the participant has, as their facts say.
+fn held(facts: Facts, master: &StampMaster, claim: &Claim) -> Found {
+    match facts.stamps.into_iter().find(|stamp| stamp.stamp_id == master.stamp_id) {
+        Some(stamp) if stamp.request_id.as_ref() == Some(&claim.request_id) => Found::of(Recorded::Written(stamp)),
+        Some(stamp) => Found::of(Recorded::Already(stamp)),
+        None => Found::Unreadable,
+    }
+}
+
+/// Refuses a claim, unless the participant has the stamp; facts that were read say that they don't.
+async fn refuse(
+    app: &App,
+    event: &Event,
+    claim: &Claim,
+    (stamp_id, refusal, answers): (&StampId, Refusal, Answers),
+) -> Result<Found, ApiError> {
+    let found = match answers.facts {
+        Some(_) => None,
+        None => acquired_before(app, event, stamp_id, claim).await?,
+    };
+    found.ok_or_else(|| refusal.into())
+}
+
+async fn require_registered(app: &App, event: &Event, claim: &Claim) -> Result<(), ApiError> {
+    let (event_id, who, uptime) = (&event.event_id, &claim.line_user_id, app.clock.uptime());
+    if !app.known.contains(event_id, who, uptime) {
+        if !app.store.is_registered(event_id, who).await? {
+            return Err(ApiError::NotRegistered);
+        }
+        app.known.remember(event_id, who, uptime);
+    }
+    Ok(())
 }
 
 async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &UserStamp) -> Result<(), ApiError> {

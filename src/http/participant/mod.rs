@@ -2,11 +2,10 @@
 //! 413, 415), then each handler the event (404), the token (401), the stamp (404), and the domain the rest (409).
 
 mod claim;
+mod input;
 mod view;
 
 pub(super) use view::CardView;
-
-use std::collections::HashMap;
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -17,37 +16,24 @@ use serde::Deserialize;
 
 use crate::domain::{
     card::StampCard,
-    claim::{Claim, Proof},
+    claim::{Claim, NoKeys, Refusal, Rejection},
     fact::Acquisition,
     ids::{EventId, RequestId, StampId},
-    json::Plain,
+    proof::{Code, PersonCode},
 };
 
 use super::{
     app::App,
-    body::{Body, Input, present},
+    body::{Body, Input},
     problem::ApiError,
 };
-use view::{PublicStampView, PublicStampsView, StampView};
+use input::{ClaimInput, ScanInput};
+use view::{PersonCodeView, PublicStampView, PublicStampsView, StampView};
 
 /// `PUT …/me`: no member.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RegistrationInput {}
-
-/// `POST …/me/stamps/{stampId}`: may bring a proof, an object of any members.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ClaimInput {
-    #[serde(default, deserialize_with = "present")]
-    proof: Option<HashMap<String, Plain>>,
-}
-
-impl From<ClaimInput> for Proof {
-    fn from(input: ClaimInput) -> Self {
-        input.proof.map_or(Self::None, |_| Self::Unknown)
-    }
-}
 
 const BODY_LIMIT: usize = 16 * 1024;
 
@@ -56,14 +42,6 @@ impl Input for RegistrationInput {
 
     fn absent() -> Option<Self> {
         Some(Self {})
-    }
-}
-
-impl Input for ClaimInput {
-    const LIMIT: usize = BODY_LIMIT;
-
-    fn absent() -> Option<Self> {
-        Some(Self::default())
     }
 }
 
@@ -123,14 +101,36 @@ pub(super) async fn acquire(
     let (event_id, stamp_id) = path.into_inner();
     let rally = app.rally(&event_id).await?;
     let who = app.participant(&req, &rally.event).await?;
-    let claim = Claim { line_user_id: who.line_user_id, request_id, proof: input.0.into() };
-    let Some(master) = app.stamp(&rally, &stamp_id).await? else {
-        let found = claim::acquired_before(&app, &rally.event, &stamp_id, &claim).await?;
-        let stamp = found.ok_or_else(claim::unreadable_stamp)?;
-        return Ok(HttpResponse::build(stamp.status()).json(StampView::without_master(&stamp_id, stamp.acquisition())));
+    let claim = Claim { line_user_id: who.line_user_id, request_id, evidence: input.0.into() };
+    claim::answer(&app, &rally, &stamp_id, &claim).await
+}
+
+/// `POST /api/events/{eventId}/me/scans`: acquires the stamp that the code is of.
+pub(super) async fn scan(
+    req: HttpRequest,
+    app: Data<App>,
+    event_id: Path<EventId>,
+    request_id: RequestId,
+    input: Body<ScanInput>,
+) -> Result<HttpResponse, ApiError> {
+    let rally = app.rally(&event_id).await?;
+    let who = app.participant(&req, &rally.event).await?;
+    let named = match Code::read(input.0.code()) {
+        Some(Code::Stamp(code)) => rally.masters.ids().find(|stamp_id| code.names(&event_id, stamp_id)),
+        Some(Code::Person(_)) | None => None,
     };
-    let stamp = claim::claim(&app, &rally.event, &master, &claim).await?;
-    Ok(HttpResponse::build(stamp.status()).json(StampView::of(&master, stamp.acquisition())))
+    let stamp_id = named.ok_or(Refusal::Rejected(Rejection::CodeUnknown))?;
+    let claim = Claim { line_user_id: who.line_user_id, request_id, evidence: input.0.into() };
+    claim::answer(&app, &rally, stamp_id, &claim).await
+}
+
+/// `GET /api/events/{eventId}/me/code`: the participant's code, for staff to scan.
+pub(super) async fn code(req: HttpRequest, app: Data<App>, event_id: Path<EventId>) -> Result<HttpResponse, ApiError> {
+    let rally = app.rally(&event_id).await?;
+    let who = app.participant(&req, &rally.event).await?;
+    let made = PersonCode::make(&app.proof_keys, &event_id, &who.line_user_id, app.clock.now());
+    let (code, expires_at) = made.ok_or_else(|| ApiError::Internal(NoKeys.into()))?;
+    Ok(HttpResponse::Ok().json(PersonCodeView { code, expires_at }))
 }
 
 /// `GET /api/events/{eventId}/stamps`: the active stamps in order, for every caller.

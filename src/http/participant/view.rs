@@ -7,6 +7,8 @@ use crate::domain::{
     fact::{Acquisition, User},
     ids::{EventId, LineUserId, StampId},
     notice::NoticeStatus,
+    proof::Proofs,
+    schedule::AllHours,
     stamp::StampMaster,
     time::Timestamp,
 };
@@ -105,17 +107,46 @@ pub struct PublicStampsView<'a> {
     pub stamps: Vec<PublicStampView<'a>>,
 }
 
-/// One stamp, without its message.
+/// One stamp, without its message; what its rules leave open isn't there.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicStampView<'a> {
     stamp_id: &'a str,
     name: &'a str,
     order: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proofs: Option<&'a Proofs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_from: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "AllHours::is_empty")]
+    hours: &'a AllHours,
+    #[serde(skip_serializing_if = "<[StampId]>::is_empty")]
+    after: &'a [StampId],
 }
 
 impl<'a> PublicStampView<'a> {
     pub fn of(master: &'a StampMaster) -> Self {
-        Self { stamp_id: master.stamp_id.as_str(), name: master.name.as_str(), order: master.order.number() }
+        let rules = &master.rules;
+        Self {
+            stamp_id: master.stamp_id.as_str(),
+            name: master.name.as_str(),
+            order: master.order.number(),
+            proofs: Some(&rules.proofs).filter(|proofs| **proofs != Proofs::default()),
+            available_from: rules.schedule.available.from,
+            available_until: rules.schedule.available.until,
+            hours: &rules.schedule.hours,
+            after: rules.after.ids(),
+        }
     }
+}
+
+/// A participant's code, for staff to scan.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonCodeView {
+    pub code: String,
+    /// When its step ends; staff may be slower by another step.
+    pub expires_at: Timestamp,
 }

@@ -66,6 +66,7 @@ fn app() -> App {
         store,
         verifier: TokenVerifier::new(platform, settings, clock.clone()),
         channels: Channels::from([("main".parse().unwrap(), main)]),
+        proof_keys: crate::domain::proof::ProofKeys::default(),
         admin_tokens: AdminTokens::new(vec![
             token("reader", Role::Viewer, Events::All),
             token("agency", Role::Admin, Events::These([("spring".parse().unwrap())].into())),

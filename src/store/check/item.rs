@@ -56,7 +56,7 @@ impl Check {
         Ok(match &stored {
             Stored::Event(event) => setting_listed(item, event, &format!("/admin/api/events/{}", event.event_id)),
             Stored::Fact(fact) => self.fault_of_fact(item, fact).await?,
-            Stored::Friendship(_) => unlisted(item),
+            Stored::Friendship(_) | Stored::Pace(_) => unlisted(item),
             Stored::Other(_) => foreign(item),
             Stored::StampMaster(master) => match self.event(&master.event_id).await? {
                 Settings::Absent => Some(of_no_event(&master.event_id)),
@@ -216,6 +216,9 @@ fn remedy(unreadable: &Unreadable) -> String {
         }
         Some(ItemKey::Profile { .. }) => {
             format!("set {attribute} right in the table; the participant's card answers then")
+        }
+        Some(ItemKey::Pace { .. } | ItemKey::Tries { .. }) => {
+            "delete the item: the participant's next claim writes another".to_owned()
         }
         Some(ItemKey::Friendship { .. }) => {
             format!(

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use serde::{Serialize, de::DeserializeOwned};
 use serde_dynamo::AttributeValue;
 use serde_json::Value;
 
@@ -72,6 +73,13 @@ impl Attributes {
     pub(super) fn json(&mut self, name: &str) -> Result<Option<Value>, Unreadable> {
         let value = self.0.remove(name).map(json::read).transpose();
         value.map_err(|problem| self.unreadable(name, problem))
+    }
+
+    /// Takes a value whose stored form is the contract's JSON.
+    pub(super) fn value<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Unreadable> {
+        let Some(json) = self.json(name)?.filter(|json| !json.is_null()) else { return Ok(None) };
+        let read = serde_path_to_error::deserialize(json);
+        read.map(Some).map_err(|error| self.unreadable(name, error.to_string()))
     }
 
     /// A whole message, as LINE takes it: a map. Only when it is sent does it turn out whether LINE takes what is in it.
@@ -202,6 +210,12 @@ impl Writer {
 
     pub(super) fn json(self, name: &str, value: &Value) -> Self {
         self.value(name, json::write(value))
+    }
+
+    /// Writes a value whose stored form is the contract's JSON, unless it is the one that an absent attribute stands for.
+    pub(super) fn unless_default<T: Serialize + Default + PartialEq>(self, name: &str, value: &T) -> Self {
+        let json = Some(value).filter(|value| **value != T::default()).and_then(|value| serde_json::to_value(value).ok());
+        self.some(name, json.as_ref(), Self::json)
     }
 
     /// Writes an attribute that is there only if it has a value.

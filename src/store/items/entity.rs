@@ -2,7 +2,7 @@
 
 use crate::domain::{
     event::Event,
-    fact::{Completed, Fact, Friendship, Resend, User, UserStamp},
+    fact::{Completed, Fact, Friendship, Pace, Resend, User, UserStamp},
     stamp::StampMaster,
 };
 
@@ -10,6 +10,9 @@ use super::{
     super::{keys::ItemKey, unreadable::Unreadable},
     attributes::Attributes,
 };
+
+/// The `entityType` of counted tries of a passcode: a number that DynamoDB adds up, read by no decoder.
+const TRIES: &str = "TRIES";
 
 /// What an item holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +25,8 @@ pub enum Stored {
     Friendship(Friendship),
     /// An `entityType` of another program, or of a later version of this one: passed over.
     Other(String),
+    /// `PACE`
+    Pace(Pace),
     /// `STAMP_MASTER`
     StampMaster(StampMaster),
 }
@@ -38,6 +43,7 @@ impl Stored {
             Self::Fact(Fact::UserStamp(_)) => UserStamp::TYPE,
             Self::Friendship(_) => Friendship::TYPE,
             Self::Other(entity_type) => entity_type,
+            Self::Pace(_) => Pace::TYPE,
             Self::StampMaster(_) => StampMaster::TYPE,
         }
     }
@@ -58,6 +64,8 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         Resend::TYPE => Resend::read(&mut item)?.keyed(|resend| Stored::Fact(Fact::Resend(resend))),
         Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
+        Pace::TYPE => Pace::read(&mut item)?.keyed(Stored::Pace),
+        TRIES => return Ok(Stored::Other(entity_type)),
         _ if item.has_key_of_ours() => {
             return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));
         }

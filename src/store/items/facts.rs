@@ -2,7 +2,7 @@
 
 use crate::domain::{
     event::IndexShards,
-    fact::{Completed, Friendship, Resend, User, UserStamp},
+    fact::{Completed, Friendship, Pace, Resend, User, UserStamp},
     ids::{EventId, LineUserId},
     notice::{NoticeId, NoticeKey},
 };
@@ -71,6 +71,7 @@ impl Entity for UserStamp {
             stamp_id: item.required("stampId")?,
             acquired_at: item.required("acquiredAt")?,
             request_id: item.optional("requestId")?,
+            proof: item.value("proof")?,
             notice: notice::read(item)?,
         })
     }
@@ -95,6 +96,7 @@ pub(in super::super) fn user_stamp(stamp: &UserStamp, shards: IndexShards) -> It
         .text("stampId", &stamp.stamp_id)
         .text("acquiredAt", stamp.acquired_at)
         .some("requestId", stamp.request_id.as_ref(), Writer::text)
+        .unless_default("proof", &stamp.proof)
         .notice(&stamp.key(), &stamp.notice)
         .gsi2(&holder_key(stamp, Shard::of(&stamp.line_user_id, shards)))
         .done()
@@ -193,6 +195,32 @@ pub(in super::super) fn friendship(friendship: &Friendship) -> Item {
         .flag("following", friendship.following)
         .text("occurredAt", friendship.occurred_at)
         .text("webhookEventId", &friendship.webhook_event_id)
+        .done()
+}
+
+impl Entity for Pace {
+    const TYPE: &'static str = "PACE";
+
+    fn key(&self) -> ItemKey {
+        ItemKey::Pace { event_id: self.event_id.clone(), line_user_id: self.line_user_id.clone() }
+    }
+
+    fn read(item: &mut Attributes) -> Result<Self, Unreadable> {
+        Ok(Self {
+            event_id: item.required("eventId")?,
+            line_user_id: item.user("lineUserId")?,
+            stamp_id: item.required("stampId")?,
+            acquired_at: item.required("acquiredAt")?,
+        })
+    }
+}
+
+pub(in super::super) fn pace(pace: &Pace) -> Item {
+    Writer::of(&pace.key(), Pace::TYPE)
+        .text("eventId", &pace.event_id)
+        .text("lineUserId", &pace.line_user_id)
+        .text("stampId", &pace.stamp_id)
+        .text("acquiredAt", pace.acquired_at)
         .done()
 }
 

@@ -6,8 +6,10 @@ use aws_sdk_dynamodb::types::AttributeValue as Attribute;
 use serde_json::json;
 
 use crate::domain::{
-    event::{Event, EventChange, EventRemains, IndexShards, Window},
-    stamp::{StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
+    bounded::Whole,
+    event::{ClaimLimits, Event, EventChange, EventRemains, IndexShards, Window},
+    schedule::{Availability, Schedule},
+    stamp::{ClaimRules, ClaimRulesChange, StampMaster, StampMasterChange, StampMasterRemains, StampOrder},
     time::{TimeZone, Timestamp},
 };
 
@@ -45,7 +47,8 @@ impl Setting for Event {
     #[rustfmt::skip] // A name a line would hide the rest.
     const ATTRIBUTES: &'static [&'static str] = &[
         "PK", "SK", "entityType", "eventId", "name", "startsAt", "endsAt", "timeZone", "channel", "liffId",
-        "indexShards", "formerIndexShards", "completionMessageContent", "createdAt", "updatedAt", "GSI1PK", "GSI1SK",
+        "indexShards", "formerIndexShards", "completionMessageContent", "minIntervalSeconds", "maxSpeedKmh", "lateMinutes",
+        "keywords", "greetingMessageContent", "createdAt", "updatedAt", "GSI1PK", "GSI1SK",
     ];
 
     fn listed(&self) -> Gsi1Key {
@@ -57,7 +60,8 @@ impl Setting for StampMaster {
     #[rustfmt::skip] // A name a line would hide the rest.
     const ATTRIBUTES: &'static [&'static str] = &[
         "PK", "SK", "entityType", "eventId", "stampId", "name", "order", "isActive", "flexMessageContent",
-        "updatedAt", "GSI1PK", "GSI1SK",
+        "proofs", "proofSettings", "passcodeHash", "availableFrom", "availableUntil", "hours", "after", "codes",
+        "notify", "updatedAt", "GSI1PK", "GSI1SK",
     ];
 
     fn listed(&self) -> Gsi1Key {
@@ -89,6 +93,13 @@ impl Entity for Event {
             index_shards: item.number("indexShards")?.unwrap_or(IndexShards::ONE),
             former_index_shards: former,
             completion_message_content: item.message("completionMessageContent")?,
+            limits: ClaimLimits {
+                min_interval_seconds: item.value("minIntervalSeconds")?,
+                max_speed_kmh: item.value("maxSpeedKmh")?,
+                late_minutes: item.value("lateMinutes")?,
+            },
+            keywords: item.value("keywords")?.unwrap_or_default(),
+            greeting_message_content: item.message("greetingMessageContent")?,
             created_at: item.required("createdAt")?,
             updated_at: item.required("updatedAt")?,
         })
@@ -118,6 +129,11 @@ pub(in super::super) fn event_remains(item: Item) -> EventRemains {
         liff_id: item.salvage("liffId", lost, Attributes::optional).map(Some),
         index_shards,
         completion_message_content: item.salvage("completionMessageContent", lost, Attributes::message).map(Some),
+        min_interval_seconds: item.salvage("minIntervalSeconds", lost, Attributes::value).map(Some),
+        max_speed_kmh: item.salvage("maxSpeedKmh", lost, Attributes::value).map(Some),
+        late_minutes: item.salvage("lateMinutes", lost, Attributes::value).map(Some),
+        keywords: item.salvage("keywords", lost, Attributes::value).map(Some),
+        greeting_message_content: item.salvage("greetingMessageContent", lost, Attributes::message).map(Some),
     };
     let created_at = item.salvage("createdAt", required, Attributes::optional);
     let updated_at = item.salvage("updatedAt", required, Attributes::optional);
@@ -138,6 +154,11 @@ pub(in super::super) fn event(event: &Event) -> Item {
         .number("indexShards", event.index_shards.count())
         .some("formerIndexShards", former, |item, name, former| item.json(name, &json!(former)))
         .some("completionMessageContent", event.completion_message_content.as_ref(), Writer::json)
+        .some("minIntervalSeconds", event.limits.min_interval_seconds.map(Whole::get), Writer::number)
+        .some("maxSpeedKmh", event.limits.max_speed_kmh.map(Whole::get), Writer::number)
+        .some("lateMinutes", event.limits.late_minutes.map(Whole::get), Writer::number)
+        .unless_default("keywords", &event.keywords)
+        .some("greetingMessageContent", event.greeting_message_content.as_ref(), Writer::json)
         .text("createdAt", event.created_at)
         .text("updatedAt", event.updated_at)
         .gsi1(&event.listed())
@@ -162,6 +183,8 @@ impl Entity for StampMaster {
             flex_message_content: item
                 .message("flexMessageContent")?
                 .ok_or_else(|| item.missing("flexMessageContent"))?,
+            rules: rules(item)?,
+            notify: item.value("notify")?.unwrap_or_default(),
             // The source article's masters have none.
             updated_at: item.optional("updatedAt")?.unwrap_or(Timestamp::EPOCH),
         })
@@ -179,9 +202,33 @@ pub(in super::super) fn master_remains(item: Item) -> StampMasterRemains {
             item.flag(name)?.map(Some).ok_or_else(|| item.missing(name))
         }),
         flex_message_content: item.salvage("flexMessageContent", &mut required, Attributes::message),
+        rules: ClaimRulesChange {
+            proofs: item.salvage("proofs", &mut unreadable, Attributes::value),
+            settings: item.salvage("proofSettings", &mut unreadable, Attributes::value).map(Some),
+            passcode_hash: item.salvage("passcodeHash", &mut unreadable, Attributes::value).map(Some),
+            available_from: item.salvage("availableFrom", &mut unreadable, Attributes::optional).map(Some),
+            available_until: item.salvage("availableUntil", &mut unreadable, Attributes::optional).map(Some),
+            hours: item.salvage("hours", &mut unreadable, Attributes::value).map(Some),
+            after: item.salvage("after", &mut unreadable, Attributes::value).map(Some),
+        },
+        notify: item.salvage("notify", &mut unreadable, Attributes::value),
     };
+    let codes = item.salvage("codes", &mut unreadable, Attributes::value).unwrap_or_default();
     let updated_at = item.salvage("updatedAt", &mut required, Attributes::optional);
-    StampMasterRemains { readable, updated_at, unreadable }
+    StampMasterRemains { readable, codes, updated_at, unreadable }
+}
+
+/// Takes what a claim for a stamp must satisfy; a stamp without any of it asks for nothing.
+fn rules(item: &mut Attributes) -> Result<ClaimRules, Unreadable> {
+    let available = Availability { from: item.optional("availableFrom")?, until: item.optional("availableUntil")? };
+    Ok(ClaimRules {
+        proofs: item.value("proofs")?.unwrap_or_default(),
+        settings: item.value("proofSettings")?.unwrap_or_default(),
+        passcode_hash: item.value("passcodeHash")?,
+        schedule: Schedule { available, hours: item.value("hours")?.unwrap_or_default() },
+        after: item.value("after")?.unwrap_or_default(),
+        codes: item.value("codes")?.unwrap_or_default(),
+    })
 }
 
 pub(in super::super) fn master(master: &StampMaster) -> Item {
@@ -193,6 +240,15 @@ pub(in super::super) fn master(master: &StampMaster) -> Item {
         .number("order", master.order.number())
         .flag("isActive", master.is_active)
         .json("flexMessageContent", &master.flex_message_content)
+        .unless_default("proofs", &master.rules.proofs)
+        .unless_default("proofSettings", &master.rules.settings)
+        .some("passcodeHash", master.rules.passcode_hash, Writer::text)
+        .some("availableFrom", master.rules.schedule.available.from, Writer::text)
+        .some("availableUntil", master.rules.schedule.available.until, Writer::text)
+        .unless_default("hours", &master.rules.schedule.hours)
+        .unless_default("after", &master.rules.after)
+        .unless_default("codes", &master.rules.codes)
+        .unless_default("notify", &master.notify)
         .some("updatedAt", version, Writer::text)
         .gsi1(&master.listed())
         .done()

@@ -49,7 +49,7 @@ impl Stored<StampMaster, StampMasterRemains> {
         let (event_id, stamp_id) = (event_id.clone(), stamp_id.clone());
         match self {
             Self::Absent => change.create(event_id, stamp_id, now),
-            Self::Readable(old) => Ok(change.apply(&old.setting, now)),
+            Self::Readable(old) => change.apply(&old.setting, now),
             Self::Unreadable(old) => old.parts.clone().mend(change, event_id, stamp_id, now),
         }
     }

@@ -34,6 +34,7 @@ async fn gets_everything(house: &House, who: &Person<'_>) {
         for stamp in ["001", "003"] {
             let event = house.store.event(&rally.parse().unwrap()).await.unwrap().unwrap();
             let stamp = stamp_rally::domain::fact::UserStamp {
+                proof: None,
                 event_id: rally.parse().unwrap(),
                 line_user_id: who.id.parse().unwrap(),
                 stamp_id: stamp.parse().unwrap(),

@@ -10,6 +10,7 @@ async fn deliveries_list_whose_notice_is_in_a_state_since_when_and_why() {
     let hanako: LineUserId = HANAKO.parse().unwrap();
     let waiting = NoticeStatus::Pending { maybe_sent_at: None };
     let stamp = UserStamp {
+        proof: None,
         event_id: event_id(),
         line_user_id: hanako.clone(),
         stamp_id: "001".parse().unwrap(),
@@ -58,6 +59,7 @@ impl Desk {
         let (store, now) = (self.store(), time("2026-05-23T10:00:00.000Z"));
         let (line_user_id, stamp_id) = (person.parse::<LineUserId>().unwrap(), stamp.parse().unwrap());
         let stamp = UserStamp {
+            proof: None,
             event_id: event_id(),
             line_user_id: line_user_id.clone(),
             stamp_id,

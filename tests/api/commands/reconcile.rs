@@ -31,6 +31,7 @@ pub async fn acquired(desk: &Desk, person: &str, maybe_sent_at: Option<Timestamp
 async fn acquired_at(desk: &Desk, person: &str, maybe_sent_at: Option<Timestamp>, at: Timestamp) {
     desk.register(person, &at.to_string()).await;
     let stamp = UserStamp {
+        proof: None,
         event_id: event_id(),
         line_user_id: person.parse().unwrap(),
         stamp_id: "001".parse().unwrap(),

@@ -38,6 +38,7 @@ impl Person<'_> {
         self.registered().await;
         let event = self.house.store.event(&self.event_id()).await.unwrap().unwrap();
         let stamp = UserStamp {
+            proof: None,
             event_id: self.event_id(),
             line_user_id: self.line_user_id(),
             stamp_id: stamp.parse().unwrap(),

@@ -87,7 +87,7 @@ async fn a_master_of_the_article_has_no_version_and_is_replaced_once_by_who_saw_
     let (event, first) = ("rally".parse().unwrap(), "001".parse().unwrap());
     let article = desk.store.master(&event, &first).await.unwrap().unwrap();
     assert_eq!(article.updated_at, Timestamp::EPOCH);
-    let [one, other] = [evening(0), evening(1)].map(|now| StampMasterChange::default().apply(&article, now));
+    let [one, other] = [evening(0), evening(1)].map(|now| StampMasterChange::default().apply(&article, now).unwrap());
     assert_eq!(desk.store.put_master(&one, at_version(Timestamp::EPOCH)).await.unwrap(), Replaced::Done);
     assert_eq!(desk.store.put_master(&other, at_version(Timestamp::EPOCH)).await.unwrap(), Replaced::LostRace);
 }

@@ -22,6 +22,7 @@ fn span(from: i64, through: i64) -> FactSpan {
 
 fn stamp(id: &str, at: i64, notice: NoticeStatus) -> Fact {
     Fact::UserStamp(UserStamp {
+        proof: None,
         event_id: "rally".parse().unwrap(),
         line_user_id: "U0123456789abcdef0123456789abcdef".parse().unwrap(),
         stamp_id: id.parse().unwrap(),

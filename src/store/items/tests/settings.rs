@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::domain::{
-    event::{Event, LiffId, Window},
+    event::{ClaimLimits, Event, Keywords, LiffId, Window},
+    proof::{CodeKind, Generation, PasscodeHash, ProofKind, Proofs},
+    schedule::{Availability, Schedule},
     setting::Name,
-    stamp::{StampMaster, StampOrder},
+    stamp::{After, ClaimRules, Notify, StampMaster, StampOrder},
     time::TimeZone,
 };
 
@@ -25,6 +27,9 @@ fn rally() -> Event {
         index_shards: IndexShards::ONE,
         former_index_shards: BTreeSet::new(),
         completion_message_content: None,
+        limits: ClaimLimits::default(),
+        keywords: Keywords::default(),
+        greeting_message_content: None,
         created_at: at("2026-05-01T00:00:00.000Z"),
         updated_at: at("2026-05-02T00:00:00.000Z"),
     }
@@ -83,10 +88,98 @@ fn every_attribute_that_a_setting_is_written_with_is_known() {
         liff_id: Some(LiffId::try_from("1234567890-AbcdEfgh".to_owned()).unwrap()),
         former_index_shards: [shards(4)].into(),
         completion_message_content: Some(json!({})),
-        ..rally()
+        ..limited_rally()
     };
     is_known::<Event>(&event(&full));
-    is_known::<StampMaster>(&master(&StampMaster { updated_at: rally().updated_at, ..first_stamp() }));
+    is_known::<StampMaster>(&master(&StampMaster { updated_at: rally().updated_at, ..guarded_stamp() }));
+}
+
+/// An event with limits for claims and with answers of its Official Account.
+fn limited_rally() -> Event {
+    let limits = ClaimLimits {
+        min_interval_seconds: Some(60.try_into().unwrap()),
+        max_speed_kmh: Some(80.try_into().unwrap()),
+        late_minutes: Some(30.try_into().unwrap()),
+    };
+    let keywords = Keywords::try_from(vec!["スタンプ".to_owned(), "Stamps".to_owned()]).unwrap();
+    Event { limits, keywords, greeting_message_content: Some(json!({"type": "flex"})), ..rally() }
+}
+
+#[test]
+fn an_event_with_limits_and_answers_is_pinned() {
+    let json = with(
+        rally_json(),
+        json!({
+            "minIntervalSeconds": {"N": "60"}, "maxSpeedKmh": {"N": "80"}, "lateMinutes": {"N": "30"},
+            "keywords": {"L": [{"S": "スタンプ"}, {"S": "stamps"}]},
+            "greetingMessageContent": {"M": {"type": {"S": "flex"}}},
+        }),
+    );
+    is_pinned(Stored::Event(limited_rally()), event(&limited_rally()), json);
+}
+
+/// A stamp with every rule there is.
+fn guarded_stamp() -> StampMaster {
+    let proofs = vec![vec![ProofKind::QrRotating, ProofKind::Location], vec![ProofKind::Passcode], vec![ProofKind::Beacon]];
+    let settings = json!({
+        "qr_rotating": {"stepSeconds": 60, "toleranceSteps": 2},
+        "location": {"latitude": 35.681_236, "longitude": 139.767_125, "radiusMeters": 150, "maxAccuracyMeters": 100},
+        "beacon": {"hwids": ["0123456789"]},
+    });
+    let hours = json!([{"weekdays": ["sat", "sun"], "from": "10:00", "until": "24:00"}]);
+    let hash = "40aac5eb08a187f045c8eb7e5c6313910498b01029cb8cd732a0c5e6c447a100";
+    let mut rules = ClaimRules {
+        proofs: Proofs::try_from(proofs).unwrap(),
+        settings: serde_json::from_value(settings).unwrap(),
+        passcode_hash: Some(PasscodeHash::try_from(hash.to_owned()).unwrap()),
+        schedule: Schedule {
+            available: Availability { from: Some(rally().created_at), until: Some(rally().updated_at) },
+            hours: serde_json::from_value(hours).unwrap(),
+        },
+        after: After::try_from(vec!["002".parse().unwrap()]).unwrap(),
+        ..ClaimRules::default()
+    };
+    rules.codes.rotate(CodeKind::QrRotating, "office", rally().updated_at);
+    rules.codes.revoke((CodeKind::QrRotating, Generation::FIRST), "office", rally().updated_at);
+    StampMaster { rules, notify: Notify::Never, ..first_stamp() }
+}
+
+#[test]
+fn a_stamp_master_with_every_rule_is_pinned() {
+    let json = with(
+        article_master(),
+        json!({
+            "proofs": {"L": [
+                {"L": [{"S": "qr_rotating"}, {"S": "location"}]}, {"L": [{"S": "passcode"}]}, {"L": [{"S": "beacon"}]},
+            ]},
+            "proofSettings": {"M": {
+                "qr_rotating": {"M": {"stepSeconds": {"N": "60"}, "toleranceSteps": {"N": "2"}}},
+                "location": {"M": {
+                    "latitude": {"N": "35.681236"}, "longitude": {"N": "139.767125"},
+                    "radiusMeters": {"N": "150"}, "maxAccuracyMeters": {"N": "100"},
+                }},
+                "beacon": {"M": {"hwids": {"L": [{"S": "0123456789"}]}}},
+            }},
+            "passcodeHash": {"S": "40aac5eb08a187f045c8eb7e5c6313910498b01029cb8cd732a0c5e6c447a100"},
+            "availableFrom": {"S": "2026-05-01T00:00:00.000Z"}, "availableUntil": {"S": "2026-05-02T00:00:00.000Z"},
+            "hours": {"L": [{"M": {
+                "weekdays": {"L": [{"S": "sat"}, {"S": "sun"}]}, "from": {"S": "10:00"}, "until": {"S": "24:00"},
+            }}]},
+            "after": {"L": [{"S": "002"}]},
+            "codes": {"L": [
+                {"M": {
+                    "kind": {"S": "qr_rotating"}, "generation": {"N": "2"},
+                    "createdAt": {"S": "2026-05-02T00:00:00.000Z"}, "createdBy": {"S": "office"},
+                }},
+                {"M": {
+                    "kind": {"S": "qr_rotating"}, "generation": {"N": "1"},
+                    "revokedAt": {"S": "2026-05-02T00:00:00.000Z"}, "revokedBy": {"S": "office"},
+                }},
+            ]},
+            "notify": {"S": "never"},
+        }),
+    );
+    is_pinned(Stored::StampMaster(guarded_stamp()), master(&guarded_stamp()), json);
 }
 
 fn first_stamp() -> StampMaster {
@@ -101,6 +194,8 @@ fn first_stamp() -> StampMaster {
             "altText": "スタンプを獲得しました！",
             "contents": {"//": "LINE Messaging API の Flex Message JSON をそのまま格納"},
         }),
+        rules: ClaimRules::default(),
+        notify: Notify::Always,
         updated_at: Timestamp::EPOCH,
     }
 }
