@@ -1,6 +1,6 @@
 //! The backend of a stamp rally inside LINE.
 //!
-//! Data goes round once and never turns back: a request becomes a fact, the fact a record of the
+//! Data flows in one direction: a request becomes a fact, the fact a record of the
 //! table's stream, the record a job of each effect that it concerns (a message, a count), the message a mark on the fact.
 //!
 //! ```text

@@ -23,7 +23,7 @@ const NOTICES: usize = 10_000;
 const MANY: usize = 20_000;
 /// LINE answers after so long.
 const LINE_TAKES_MS: u64 = 50;
-const PATIENCE: Duration = Duration::from_mins(5);
+const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// What one of the two took for all notices.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ async fn house(notices: usize) -> anyhow::Result<Took> {
         ("STAMP_RALLY__DELIVERY__CONCURRENCY", concurrency.as_str()),
     ];
     let consumer = scene.start(&["consume"], &pace).await?;
-    scene.until_accepted(notices, PATIENCE).await?;
+    scene.until_accepted(notices, TIMEOUT).await?;
     until_marked(&scene, notices).await?;
     took(&scene, &consumer.process, notices).await
 }

@@ -7,16 +7,14 @@
 use std::{
     env,
     num::NonZeroU32,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use anyhow::{Context as _, anyhow, bail};
 use aws_lambda_events::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use lambda_runtime::{Diagnostic, LambdaEvent, service_fn};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -67,7 +65,9 @@ pub struct LambdaArgs {
 pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
     let settings = args.settings.start_with_line()?;
     refuse_elsewhere()?;
-    let parts = service::Builder::of_this_process(&settings)?.with_retry(retry_settings());
+    // Pauses short enough for the last seconds of an invocation to be of use.
+    let retry = RetrySettings { longest_backoff: Duration::from_secs(2), ..RetrySettings::default() };
+    let parts = service::Builder::of_this_process(&settings)?.with_retry(retry);
     let clients = Clients::from_environment(&Timeouts::worker()).await?;
     let store = parts.store(&clients);
     let notices = parts.notices(&store)?;
@@ -88,11 +88,6 @@ pub async fn execute(args: LambdaArgs) -> anyhow::Result<()> {
         function.answer(asked, context.deadline)
     });
     Box::pin(lambda_runtime::run(answer)).await.map_err(|error| anyhow!(error)).context("the Lambda runtime")
-}
-
-/// Pauses short enough for the last seconds of an invocation to be of use.
-fn retry_settings() -> RetrySettings {
-    RetrySettings { longest_backoff: Duration::from_secs(2), ..RetrySettings::default() }
 }
 
 fn refuse_elsewhere() -> anyhow::Result<()> {
@@ -207,14 +202,14 @@ impl Function {
         let is_due = |noted: &Option<Noted>| {
             noted.as_ref().is_none_or(|noted| noted.stream != stream || noted.at.elapsed() >= NOTED_FOR)
         };
-        if !is_due(&self.noted.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if !is_due(&self.noted.lock()) {
             return;
         }
         let consumers = self.store.consumers(CONSUMER, stream);
         match timeout_at(until, consumers.note_function(self.clock.now())).await {
             Ok(Ok(())) => {
                 let noted = Noted { stream: stream.to_owned(), at: Instant::now() };
-                *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(noted);
+                *self.noted.lock() = Some(noted);
             }
             Ok(Err(error)) => {
                 tracing::warn!(error = %Causes(&error), "that this function runs can't be written down now");

@@ -3,11 +3,11 @@
 use std::{
     collections::BTreeMap,
     io::{self, Write},
-    sync::{Mutex, PoisonError},
 };
 
 use anyhow::anyhow;
 use indicatif::ProgressBar;
+use parking_lot::Mutex;
 
 use super::{
     options::{DryRun, SettingsArgs},
@@ -61,7 +61,7 @@ pub async fn execute(args: ReconcileArgs, out: &mut impl Write) -> anyhow::Resul
     if let Ok(done) = &done {
         done.events.iter().for_each(|(event, counts)| seen.take(event, counts, &bar));
     }
-    let events = seen.events();
+    let events = seen.0.into_inner();
     write_table(out, &events, manner.mode)?;
     let done = done?;
     write_left(out, &events, done.readers)?;
@@ -86,15 +86,11 @@ struct Seen(Mutex<BTreeMap<EventId, Counts>>);
 
 impl Seen {
     fn take(&self, event: &EventId, counts: &Counts, bar: &ProgressBar) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock();
         seen.insert(event.clone(), counts.clone());
         let all = total(&seen);
         bar.set_position(all.participants as u64);
         bar.set_message(format!("{} to send or sent, {} unknown", sent(&all), unknown(&all)));
-    }
-
-    fn events(self) -> BTreeMap<EventId, Counts> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

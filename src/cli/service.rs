@@ -98,12 +98,12 @@ impl<'a> Builder<'a> {
     /// What operators are answered from by a process that only consumes.
     #[must_use]
     pub fn ops(&self, clients: &Clients, worker: &Worker) -> http::Ops {
-        let (heartbeat, watch, clock) = (worker.heartbeat(), worker.watch(), self.clock.clone());
+        let (liveness, watch, clock) = (worker.liveness(), worker.watch(), self.clock.clone());
         http::Ops {
             store: self.store(clients),
             metrics: self.metrics.clone(),
             clock: self.clock.clone(),
-            consumes: Some(Arc::new(move || consumes(&watch, heartbeat.is_alive(clock.uptime())))),
+            consumes: Some(Arc::new(move || consumes(&watch, liveness.is_alive(clock.uptime())))),
         }
     }
 

@@ -40,7 +40,9 @@ pub async fn clients() -> anyhow::Result<Clients> {
 pub async fn with<T>(settings: &Settings, work: impl AsyncFnOnce(&Store) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let (clients, store) = open(settings, &for_commands()).await?;
     match work(&store).await {
-        Err(error) if is_broken(&error) => Err(missing_table(&clients, settings).await.unwrap_or(error)),
+        Err(error) if matches!(error.downcast_ref(), Some(StoreError::Broken(_))) => {
+            Err(missing_table(&clients, settings).await.unwrap_or(error))
+        }
         result => result,
     }
 }
@@ -51,10 +53,6 @@ pub async fn event(store: &Store, event_id: &EventId) -> anyhow::Result<Event> {
         Some(event) => Ok(event),
         None => bail!("event \"{event_id}\" does not exist"),
     }
-}
-
-fn is_broken(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(StoreError::Broken(_)))
 }
 
 async fn missing_table(clients: &Clients, settings: &Settings) -> Option<anyhow::Error> {

@@ -11,13 +11,10 @@
 //! Nothing waits beyond the time: first comes backpressure, then no job is begun any more, at last whatever still runs is
 //! dropped. A dropped job comes again.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -137,7 +134,7 @@ impl BatchConsumer {
         });
         if written.is_err() && !stays {
             let until = rest.filter(|_| !is_written_down).map(|(next, _)| next.clone());
-            self.notes.add(LeftNote { consumers: consumers.clone(), note, until });
+            self.notes.0.lock().push(LeftNote { consumers: consumers.clone(), note, until });
         }
     }
 }
@@ -177,7 +174,7 @@ impl Batch {
             let covers = |FactRef { event_id, participant, at }: &FactRef| {
                 handed_out.iter().any(|out| out.covers(event_id, participant, *at))
             };
-            job.maybe_sent = self.facts.get(&job.ticket).is_some_and(covers);
+            job.maybe_handed_out = self.facts.get(&job.ticket).is_some_and(covers);
         }
     }
 
@@ -185,8 +182,8 @@ impl Batch {
         let (stop, mut running) = (CancellationToken::new(), FuturesUnordered::new());
         loop {
             while let Some(job) = self.jobs.lanes.next(|_| !stop.is_cancelled()) {
-                let (lease, stop, maybe_sent) = (self.status.clone(), stop.clone(), job.maybe_sent);
-                running.push(handle(job, Handling { lease, maybe_sent, stop }, BATCH));
+                let (lease, stop, maybe_handed_out) = (self.status.clone(), stop.clone(), job.maybe_handed_out);
+                running.push(handle(job, Handling { lease, maybe_handed_out, stop }, BATCH));
             }
             if running.is_empty() {
                 return;
@@ -231,14 +228,10 @@ struct LeftNote {
 struct LeftNotes(Mutex<Vec<LeftNote>>);
 
 impl LeftNotes {
-    fn add(&self, note: LeftNote) {
-        self.all().push(note);
-    }
-
     /// Notes that the batch that begins with this record is written down (anew): its older note is gone, and what waited
     /// for it waits no more.
     fn written(&self, consumers: &Consumers, note: &BatchNote) {
-        let mut all = self.all();
+        let mut all = self.0.lock();
         all.retain(|old| !(old.consumers.is_of_the_same_stream(consumers) && old.note.first == note.first));
         let same = |old: &&mut LeftNote| old.consumers.is_of_the_same_stream(consumers);
         for old in all.iter_mut().filter(same).filter(|old| old.until.as_ref() == Some(&note.first)) {
@@ -249,19 +242,15 @@ impl LeftNotes {
     /// Deletes those that can be, for as long as there is time; the others are kept.
     async fn forget(&self, until: Instant) {
         let due: Vec<LeftNote> = {
-            let mut all = self.all();
+            let mut all = self.0.lock();
             let (due, rest) = std::mem::take(&mut *all).into_iter().partition(|old| old.until.is_none());
             *all = rest;
             due
         };
         for old in due {
             if !matches!(timeout_at(until, old.consumers.forget_batch(&old.note)).await, Ok(Ok(()))) {
-                self.add(old);
+                self.0.lock().push(old);
             }
         }
-    }
-
-    fn all(&self) -> MutexGuard<'_, Vec<LeftNote>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

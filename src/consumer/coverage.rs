@@ -44,7 +44,7 @@ impl Coverage {
 
     /// Returns whether the owner before may have handed it out.
     #[must_use]
-    pub fn is_maybe_sent(&self, at: Timestamp) -> bool {
+    pub fn is_maybe_handed_out(&self, at: Timestamp) -> bool {
         self.inherited.is_some_and(|span| span.contains(at))
     }
 
@@ -85,8 +85,8 @@ impl Coverage {
     /// Returns the span of a shard that is given back with nothing under way: what waits and may have been handed out, and
     /// what the owner before may have handed out. Nothing is handed out any more, so nothing else need be covered.
     #[must_use]
-    pub fn at_rest(&self, maybe_sent: Option<FactSpan>) -> Option<FactSpan> {
-        match (maybe_sent, self.inherited) {
+    pub fn at_rest(&self, maybe_handed_out: Option<FactSpan>) -> Option<FactSpan> {
+        match (maybe_handed_out, self.inherited) {
             (Some(one), Some(other)) => Some(one.and(other)),
             (one, other) => one.or(other),
         }
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn what_the_owner_before_may_have_handed_out_stays_so_until_it_was_all_read_again() {
         let mut coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(-80) }));
-        assert!(coverage.is_maybe_sent(at(-85)) && !coverage.is_maybe_sent(at(-79)));
+        assert!(coverage.is_maybe_handed_out(at(-85)) && !coverage.is_maybe_handed_out(at(-79)));
         assert_eq!(coverage.next(None, at(0)), FactSpan { from: at(-90), through: at(2) });
         assert_eq!(coverage.caught_up(at(0)), None);
-        assert!(!coverage.is_maybe_sent(at(-85)));
+        assert!(!coverage.is_maybe_handed_out(at(-85)));
         assert_eq!(coverage.next(None, at(0)), FactSpan { from: at(-5), through: at(2) });
     }
 
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(coverage.caught_up(at(day)), Some(FactSpan { from: at(-90), through: at(10) }));
         let mut coverage = Coverage::inherit(Some(FactSpan { from: at(-90), through: at(day) }));
         assert_eq!(coverage.caught_up(at(day)), Some(FactSpan { from: at(-90), through: at(3600) }));
-        assert!(!coverage.is_maybe_sent(at(-90)), "returned once, and kept by the caller");
+        assert!(!coverage.is_maybe_handed_out(at(-90)), "returned once, and kept by the caller");
     }
 
     #[test]

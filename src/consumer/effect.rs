@@ -52,7 +52,7 @@ pub trait Effect: Send + Sync {
 /// What a record is for one effect.
 pub struct Job {
     /// Jobs of one effect with the same key are done one after the other, in the order of their records.
-    pub order: String,
+    pub order_key: String,
     /// The fact that it follows from.
     pub fact: FactRef,
     /// The work itself.
@@ -74,7 +74,7 @@ pub struct FactRef {
 /// The work of a job.
 pub trait Work: Send + Sync {
     /// Does the work, or as much of it as may be done now. Dropped when the lease is lost.
-    fn handle<'a>(&'a self, under: &'a Handling) -> BoxFuture<'a, Progress>;
+    fn handle<'a>(&'a self, handling: &'a Handling) -> BoxFuture<'a, Progress>;
 }
 
 /// Under which circumstances a job is handled.
@@ -83,7 +83,7 @@ pub struct Handling {
     /// The lease of the job's shard: nothing may be begun after its deadline.
     pub lease: LeaseStatus,
     /// Whether the job may have been handed out before: by an earlier owner of the shard, or by this one.
-    pub maybe_sent: bool,
+    pub maybe_handed_out: bool,
     /// Cancelled when the worker stops: what has begun is brought to its end, pauses are cut short.
     pub stop: CancellationToken,
 }

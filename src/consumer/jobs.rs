@@ -27,14 +27,14 @@ pub(super) struct Handled {
 }
 
 /// Handles a job in a span that names its effect and its record. `source` names the shard in logs.
-pub(super) async fn handle(job: Waiting<Arc<dyn Work>>, under: Handling, source: &str) -> Handled {
+pub(super) async fn handle(job: Waiting<Arc<dyn Work>>, handling: Handling, source: &str) -> Handled {
     let span = tracing::info_span!(
         "consumer.job",
         effect = job.lane.effect,
         shard.id = source,
         sequence = job.sequence.as_str()
     );
-    let progress = job.work.handle(&under).instrument(span).await;
+    let progress = job.work.handle(&handling).instrument(span).await;
     Handled { job, progress }
 }
 
@@ -46,16 +46,16 @@ impl Jobs {
         record: &Record,
         effects: &Effects,
         source: &str,
-        is_maybe_sent: impl Fn(Timestamp) -> bool,
+        is_maybe_handed_out: impl Fn(Timestamp) -> bool,
     ) -> Option<Vec<(Ticket, FactRef)>> {
         let jobs = effects.iter().filter_map(|effect| Some((effect.name(), effect.job(record, source)?)));
         let jobs: Vec<_> = jobs.collect();
         let times = jobs.iter().map(|(_, job)| job.fact.at).collect();
         let tickets = self.window.read(record.sequence.clone(), record.at, times)?;
         let facts = tickets.into_iter().zip(jobs).map(|(ticket, (effect, job))| {
-            let (lane, at) = (Lane { effect, order: job.order }, job.fact.at);
-            let (sequence, maybe_sent) = (record.sequence.clone(), is_maybe_sent(at));
-            self.lanes.push(Waiting { ticket, sequence, lane, at, maybe_sent, work: job.work });
+            let (lane, at) = (Lane { effect, order_key: job.order_key }, job.fact.at);
+            let (sequence, maybe_handed_out) = (record.sequence.clone(), is_maybe_handed_out(at));
+            self.lanes.push(Waiting { ticket, sequence, lane, at, maybe_handed_out, work: job.work });
             (ticket, job.fact)
         });
         Some(facts.collect())

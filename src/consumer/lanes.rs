@@ -19,7 +19,7 @@ pub struct Waiting<W> {
     /// When its fact happened.
     pub at: Timestamp,
     /// Whether it may have been handed out before.
-    pub maybe_sent: bool,
+    pub maybe_handed_out: bool,
     /// What is to be done.
     pub work: W,
 }
@@ -30,7 +30,7 @@ pub struct Lane {
     /// The name of the effect.
     pub effect: &'static str,
     /// The effect's order key.
-    pub order: String,
+    pub order_key: String,
 }
 
 /// All lanes of a shard.
@@ -87,7 +87,7 @@ impl<W> Lanes<W> {
     pub fn unfinished(&mut self, job: Waiting<W>) {
         self.uncovered.push(job.lane.clone());
         let lane = self.waiting.entry(job.lane.clone()).or_default();
-        lane.push_front(Waiting { maybe_sent: true, ..job });
+        lane.push_front(Waiting { maybe_handed_out: true, ..job });
     }
 
     /// Makes everything ready that waited for progress to be written.
@@ -98,8 +98,8 @@ impl<W> Lanes<W> {
     /// Returns the facts of the jobs that wait and may have been handed out: by the owner before, or by us until we were
     /// stopped.
     #[must_use]
-    pub fn maybe_sent(&self) -> Option<FactSpan> {
-        FactSpan::around(self.waiting.values().flatten().filter(|job| job.maybe_sent).map(|job| job.at))
+    pub fn maybe_handed_out(&self) -> Option<FactSpan> {
+        FactSpan::around(self.waiting.values().flatten().filter(|job| job.maybe_handed_out).map(|job| job.at))
     }
 
     pub(super) fn waiting_mut(&mut self) -> impl Iterator<Item = &mut Waiting<W>> {
@@ -121,8 +121,8 @@ mod tests {
     fn job(window: &mut Window, n: u32, user: char) -> Waiting<u32> {
         let (at, sequence) = (Timestamp::EPOCH, (100 + n).to_string().parse::<SequenceNumber>().unwrap());
         let ticket = window.read(sequence.clone(), at, vec![at]).unwrap().remove(0);
-        let lane = Lane { effect: "notices", order: user.to_string() };
-        Waiting { ticket, sequence, lane, at, maybe_sent: false, work: n }
+        let lane = Lane { effect: "notices", order_key: user.to_string() };
+        Waiting { ticket, sequence, lane, at, maybe_handed_out: false, work: n }
     }
 
     #[test]
@@ -157,9 +157,9 @@ mod tests {
         lanes.unfinished(first);
         assert!(lanes.next(|_| true).is_none() && lanes.is_waiting());
         lanes.covered();
-        assert_eq!(lanes.maybe_sent(), FactSpan::around([Timestamp::EPOCH]), "it may have been pushed");
+        assert_eq!(lanes.maybe_handed_out(), FactSpan::around([Timestamp::EPOCH]), "it may have been pushed");
         assert_eq!(lanes.next(|_| true).unwrap().work, 1);
-        assert_eq!(lanes.maybe_sent(), None, "the second was never begun");
+        assert_eq!(lanes.maybe_handed_out(), None, "the second was never begun");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::store::{
 };
 
 use super::{
-    place::{Change, Place, share},
+    place::{Membership, Place, share},
     shards,
 };
 
@@ -107,7 +107,7 @@ impl Plan {
     #[must_use]
     pub fn place(&self, before: usize, now: usize, times: Times) -> Place {
         let Self { rank, workers, .. } = *self;
-        Place { rank, workers, change: Change::of(before, now), seen_within: times.round }
+        Place { rank, workers, membership: Membership::of(before, now), seen_within: times.round }
     }
 }
 

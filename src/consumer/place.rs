@@ -10,14 +10,14 @@ pub struct Place {
     /// How many workers share it, itself counted.
     pub workers: usize,
     /// What has become of its shards since the last look.
-    pub change: Change,
+    pub membership: Membership,
     /// Within this time every other worker has seen it.
     pub seen_within: Duration,
 }
 
 /// What has become of the shards of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum Membership {
     /// It owned none and owns some now.
     Joined,
     /// It owned some and owns none now.
@@ -26,7 +26,7 @@ pub enum Change {
     Unchanged,
 }
 
-impl Change {
+impl Membership {
     /// Returns what it means that a worker owned some shards before and owns some now.
     pub(super) fn of(before: usize, now: usize) -> Self {
         match (before, now) {

@@ -63,7 +63,7 @@ pub(super) struct Context {
 pub(super) enum End {
     /// Everything of it is finished, and it is closed.
     Finished,
-    /// The lease is another worker's.
+    /// The lease is another worker's, or may be; or a job or the reading panicked and the shard is begun anew.
     Lost,
     /// The lease was given back.
     Released,
@@ -96,7 +96,7 @@ pub(super) struct Shard {
 impl Shard {
     /// Begins where the progress of the shard says.
     pub fn begin(Taken { lease, reached, asked }: Taken, context: &Context, part: Part) -> Self {
-        reading::lost(&lease.shard).increment(0);
+        reading::lost_records(&lease.shard).increment(0);
         Self {
             status: LeaseStatus::until(asked + context.times.silence),
             jobs: Jobs { window: Window::after(reached.checkpoint.clone()), ..Jobs::default() },
@@ -166,9 +166,10 @@ impl Shard {
             return;
         }
         while let Some(job) = self.jobs.lanes.next(|at| self.coverage.covers(at)) {
-            let under = Handling { lease: self.status.clone(), maybe_sent: job.maybe_sent, stop: stop.clone() };
+            let handling =
+                Handling { lease: self.status.clone(), maybe_handed_out: job.maybe_handed_out, stop: stop.clone() };
             let source = self.id().clone();
-            running.spawn(async move { handle(job, under, source.as_str()).await });
+            running.spawn(async move { handle(job, handling, source.as_str()).await });
         }
     }
 

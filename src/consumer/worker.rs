@@ -21,8 +21,8 @@ use crate::store::{StoreError, progress::Followed, stream::StreamReader};
 
 use super::{
     catch_up::{CatchUp, Part},
-    heartbeat::Heartbeat,
     lease::Times,
+    liveness::Liveness,
     settings::{CONSUMER, WorkerParts},
     shard::Context,
     stream_state::{StreamState, StreamWatch, replaced},
@@ -38,7 +38,7 @@ const NO_ANSWER: Duration = Duration::from_millis(500);
 /// One worker. It owns every task that it starts.
 pub struct Worker {
     parts: WorkerParts,
-    heartbeat: Heartbeat,
+    liveness: Liveness,
     watch: StreamWatch,
     catch_up: CatchUp,
     part: Part,
@@ -48,15 +48,15 @@ impl Worker {
     /// Creates a worker for the table's stream.
     #[must_use]
     pub fn new(parts: WorkerParts) -> Self {
-        let (heartbeat, catch_up) = (Heartbeat::of(parts.settings.lease), CatchUp::default());
+        let (liveness, catch_up) = (Liveness::of(parts.settings.lease), CatchUp::default());
         replaced().increment(0);
-        Self { parts, heartbeat, watch: StreamWatch::default(), part: catch_up.reading.part(), catch_up }
+        Self { parts, liveness, watch: StreamWatch::default(), part: catch_up.reading.part(), catch_up }
     }
 
     /// Returns the sign that it is at work, for others to look at while it runs.
     #[must_use]
-    pub fn heartbeat(&self) -> Heartbeat {
-        self.heartbeat.clone()
+    pub fn liveness(&self) -> Liveness {
+        self.liveness.clone()
     }
 
     /// Returns how the stream that it reads relates to the table's, while it runs.
@@ -121,7 +121,7 @@ impl Worker {
             poll_interval: settings.poll_interval,
             watch: self.watch.clone(),
         };
-        Ok(Some(AtWork::new(&self.parts, context, self.heartbeat.clone(), self.catch_up.clone())))
+        Ok(Some(AtWork::new(&self.parts, context, self.liveness.clone(), self.catch_up.clone())))
     }
 
     /// Notes that this stream is followed from now on, and reports it if it is another one than before.

@@ -5,11 +5,12 @@
 
 use std::{
     collections::{BTreeMap, HashSet, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 
 use crate::consumer::effect::{CheckpointWrites, Effect, Job};
 use crate::domain::{
@@ -116,11 +117,11 @@ impl Ticks {
 
 impl CheckpointWrites for CountsOfShard {
     fn note(&self, record: &Record) {
-        self.state().ticks.note(record);
+        self.state.lock().ticks.note(record);
     }
 
     fn limit(&self, checkpoint: SequenceNumber, room: usize) -> SequenceNumber {
-        self.state().ticks.limit(checkpoint, QUARTERS.min(room))
+        self.state.lock().ticks.limit(checkpoint, QUARTERS.min(room))
     }
 
     fn writes<'a>(
@@ -128,16 +129,16 @@ impl CheckpointWrites for CountsOfShard {
         checkpoint: &'a SequenceNumber,
     ) -> BoxFuture<'a, Result<Vec<TransactWriteItem>, StoreError>> {
         Box::pin(async move {
-            let ticks = self.state().ticks.up_to(checkpoint);
+            let ticks = self.state.lock().ticks.up_to(checkpoint);
             let coming = self.count(&ticks).await?;
             let writes = self.stored.writes(&coming)?;
-            self.state().coming = coming;
+            self.state.lock().coming = coming;
             Ok(writes)
         })
     }
 
     fn written(&self, checkpoint: &SequenceNumber) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.ticks.written(checkpoint);
         // A write that counted nothing says nothing new.
         if !state.coming.is_empty() {
@@ -147,10 +148,6 @@ impl CheckpointWrites for CountsOfShard {
 }
 
 impl CountsOfShard {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the shard's counts, absolute, with these ticks: what is known of the hours they touch, or else what is
     /// stored.
     async fn count(&self, ticks: &[Tick]) -> Result<Counted, StoreError> {
@@ -163,7 +160,7 @@ impl CountsOfShard {
             zones.insert(&tick.event_id, zone);
             let hour = hour_of(tick, zone);
             if !counted.contains_key(&hour) {
-                let known = self.state().known.get(&hour).cloned();
+                let known = self.state.lock().known.get(&hour).cloned();
                 let so_far = match known {
                     Some(counts) => counts,
                     None => self.stored.of(&hour).await?,

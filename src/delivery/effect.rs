@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::consumer::{
     effect::{Effect, FactRef, Handling, Job, LeaderWork, Progress, Work},
-    place::{Change, Place},
+    place::{Membership, Place},
 };
 use crate::domain::{causes::Causes, ids::RequestId, notice::NoticeId, time::Timestamp};
 use crate::store::{
@@ -66,7 +66,7 @@ impl Effect for NoticeEffect {
         let called = Called::by(record, source)?;
         let NoticeId { event_id, line_user_id, .. } = called.notice.clone();
         Some(Job {
-            order: format!("{event_id}#{line_user_id}"),
+            order_key: format!("{event_id}#{line_user_id}"),
             fact: FactRef { event_id, participant: line_user_id, at: called.at },
             work: Arc::new(NoticeWork { effect: self.clone(), called }),
         })
@@ -78,10 +78,10 @@ impl Effect for NoticeEffect {
 
     /// A worker that comes to others waits until all of them have seen it.
     fn placed(&self, place: &Place) {
-        let comes_to_others = place.change == Change::Joined && place.workers > 1;
+        let comes_to_others = place.membership == Membership::Joined && place.workers > 1;
         let after = if comes_to_others { place.seen_within + SECOND } else { SECOND };
         self.delivery.set_share(place.share_of(self.delivery.settings().pushes_per_second), after);
-        if place.change == Change::Left {
+        if place.membership == Membership::Left {
             self.delivery.parts.channels.forget();
         }
     }
@@ -93,11 +93,11 @@ struct NoticeWork {
 }
 
 impl Work for NoticeWork {
-    fn handle<'a>(&'a self, under: &'a Handling) -> BoxFuture<'a, Progress> {
+    fn handle<'a>(&'a self, handling: &'a Handling) -> BoxFuture<'a, Progress> {
         Box::pin(async move {
             let Called { notice, request_id, since, path, .. } = self.called.clone();
-            let Handling { lease, maybe_sent, stop } = under;
-            let (maybe_sent, lease) = (*maybe_sent, lease.clone());
+            let Handling { lease, maybe_handed_out, stop } = handling;
+            let (maybe_sent, lease) = (*maybe_handed_out, lease.clone());
             let pending = PendingNotice { notice, request_id, since, maybe_sent, path, lease };
             let outcome = self.effect.delivery.deliver(&pending, stop).await;
             if !outcome.is_final() {

@@ -49,9 +49,9 @@ impl RetrySettings {
         asked.map_or(Duration::ZERO, |asked| asked.wait(now)).min(self.longest_backoff)
     }
 
-    /// Returns the pause after attempt `n`, from 1: exponential backoff with full jitter (AWS Architecture Blog:
+    /// Returns the backoff after attempt `n`, from 1: exponential, with full jitter (AWS Architecture Blog:
     /// "Exponential Backoff And Jitter"), never zero.
-    pub(super) fn pause(&self, n: u32) -> Duration {
+    pub(super) fn backoff(&self, n: u32) -> Duration {
         let most = self.first_backoff.saturating_mul(1 << n.saturating_sub(1).min(16)).min(self.longest_backoff);
         most.mul_f64((self.jitter)().clamp(0.0, 1.0)).max(Duration::from_millis(1))
     }
@@ -87,7 +87,7 @@ mod tests {
     fn a_pause_doubles_up_to_the_longest_and_is_never_zero() {
         let pauses = |part: f64| {
             let settings = RetrySettings { jitter: Arc::new(move || part), ..RetrySettings::default() };
-            [1, 2, 6, 7, 100].map(|n| settings.pause(n).as_millis())
+            [1, 2, 6, 7, 100].map(|n| settings.backoff(n).as_millis())
         };
         assert_eq!(pauses(1.0), [200, 400, 6_400, 10_000, 10_000]);
         assert_eq!(pauses(0.0), [1; 5]);

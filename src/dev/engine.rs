@@ -136,10 +136,7 @@ fn live(
     let opened = Data::open(storage).and_then(|data| Ok((data, runtime()?)));
     let (data, runtime) = match opened {
         Ok(opened) => opened,
-        Err(error) => {
-            let _ = ready.send(Err(error));
-            return;
-        }
+        Err(error) => return drop(ready.send(Err(error))),
     };
     runtime.block_on(async {
         let listener = listener.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(listener));
@@ -151,9 +148,7 @@ fn live(
                     () = keep_tidy(&data, sweeps) => {}
                 }
             }
-            Err(error) => {
-                let _ = ready.send(Err(error));
-            }
+            Err(error) => drop(ready.send(Err(error))),
         }
     });
     // Connections that still wait for the rest of a request end here, and drop the database.

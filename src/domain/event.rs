@@ -3,7 +3,7 @@
 mod change;
 mod limits;
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{collections::BTreeSet, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

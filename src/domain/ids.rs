@@ -1,7 +1,7 @@
 //! The ids that keys are made of. A value of these types can't break a key: the separator `#`,
 //! control characters and anything else outside the pattern never get in.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::Malformed;
 macro_rules! text_type {
     ($(#[$doc:meta])* $name:ident, $what:literal, $rule:literal, $fits:expr) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(derive_more::Display, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
@@ -32,6 +32,13 @@ macro_rules! text_type {
             }
         }
 
+        $crate::domain::ids::by_text!($name, |id| id.0);
+    };
+}
+
+/// Lets a type in by its one door, `FromStr`, also where a `String` comes, and out as its text; `Debug` shows that, too.
+macro_rules! by_text {
+    ($name:ident, $text:expr) => {
         impl TryFrom<String> for $name {
             type Error = Malformed;
 
@@ -41,26 +48,21 @@ macro_rules! text_type {
         }
 
         impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
+            fn from(value: $name) -> Self {
+                let text: fn($name) -> Self = $text;
+                text(value)
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
             }
         }
     };
 }
 
-pub(super) use text_type;
+pub(super) use {by_text, text_type};
 
 text_type! {
     /// Names a rally: `stamp-rally-202606`.

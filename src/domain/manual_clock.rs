@@ -1,9 +1,11 @@
 //! A clock that tests and benchmarks move by hand.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use super::time::{TimeSource, Timestamp};
 
@@ -28,22 +30,18 @@ impl ManualClock {
 
     /// Moves wall clock and uptime forward.
     pub fn advance(&self, by: Duration) {
-        self.state().advanced += by;
+        self.0.lock().advanced += by;
     }
 
     /// Sets the wall clock, forward or back; the uptime stays.
     pub fn set(&self, now: Timestamp) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.started_at = now.plus_millis(-state.uptime_millis());
     }
 
     /// Lets the clock run with the machine's from now on. It can still be set and advanced.
     pub fn run(&self) {
-        self.state().runs_since.get_or_insert_with(Instant::now);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().runs_since.get_or_insert_with(Instant::now);
     }
 }
 
@@ -59,12 +57,12 @@ impl State {
 
 impl TimeSource for ManualClock {
     fn now(&self) -> Timestamp {
-        let state = self.state();
+        let state = self.0.lock();
         state.started_at.plus_millis(state.uptime_millis())
     }
 
     fn uptime(&self) -> Duration {
-        self.state().uptime()
+        self.0.lock().uptime()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The notice: the message that follows from a fact, its retry key, and what became of it.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use uuid::Uuid;
 

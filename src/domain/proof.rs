@@ -19,8 +19,6 @@ mod passcode;
 mod place;
 mod settings;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Malformed, worded::worded};

@@ -1,7 +1,7 @@
 //! What the settings of a rally, events and stamp masters, have in common: names, versions, and how a change is
 //! completed.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 

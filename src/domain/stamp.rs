@@ -2,7 +2,7 @@
 
 pub mod rules;
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

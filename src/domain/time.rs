@@ -3,12 +3,13 @@
 mod span;
 mod zone;
 
-use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Datelike, SecondsFormat, Utc};
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
-use super::Malformed;
+use super::{Malformed, ids::by_text};
 
 pub use span::{Range, Span};
 pub use zone::{LocalTime, TimeZone};
@@ -16,7 +17,8 @@ pub use zone::{LocalTime, TimeZone};
 /// An instant, UTC, whole milliseconds, written `2026-05-23T10:00:00.000Z`.
 ///
 /// Text order is time order only because the form never varies; years 1 to 9999 alone keep it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Display, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[display("{}", _0.to_rfc3339_opts(SecondsFormat::Millis, true))]
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(DateTime<Utc>);
 
@@ -62,17 +64,7 @@ impl Timestamp {
     }
 }
 
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
-    }
-}
-
-impl fmt::Debug for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+by_text!(Timestamp, |at| at.to_string());
 
 impl FromStr for Timestamp {
     type Err = Malformed;
@@ -81,20 +73,6 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let at = Self::parse_instant("timestamp", text).ok().filter(|at| at.to_string() == text);
         at.ok_or_else(|| Malformed::new("timestamp", "must be UTC with three decimals, like 2026-05-23T10:00:00.000Z"))
-    }
-}
-
-impl TryFrom<String> for Timestamp {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
-
-impl From<Timestamp> for String {
-    fn from(at: Timestamp) -> Self {
-        at.to_string()
     }
 }
 

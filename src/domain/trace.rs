@@ -1,6 +1,8 @@
 //! Which trace a request belongs to: the header `traceparent` (W3C Trace Context, level 1).
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
+
+use derive_more::Display;
 
 use super::Malformed;
 
@@ -11,7 +13,8 @@ pub const TRACEPARENT: &str = "traceparent";
 const LENGTH: usize = 55;
 
 /// A request's place in a trace. Its text is a `traceparent` of version 00.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
+#[display("00-{trace_id:032x}-{span_id:016x}-{flags:02x}")]
 pub struct TraceContext {
     trace_id: u128,
     span_id: u64,
@@ -51,24 +54,13 @@ impl TraceContext {
 }
 
 /// A trace's id, never zero. Its text is 32 lower-case hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq)]
+#[display("{_0:032x}")]
 pub struct TraceId(u128);
 
 impl From<TraceId> for u128 {
     fn from(id: TraceId) -> Self {
         id.0
-    }
-}
-
-impl fmt::Display for TraceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl fmt::Display for TraceContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace_id, self.span_id, self.flags)
     }
 }
 

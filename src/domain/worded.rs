@@ -4,7 +4,8 @@
 macro_rules! worded {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, derive_more::Display, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[display("{}", self.as_str())]
         pub enum $name {
             $($(#[$doc])* $variant,)+
         }
@@ -19,12 +20,6 @@ macro_rules! worded {
                 match self {
                     $(Self::$variant => $word,)+
                 }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
             }
         }
     };

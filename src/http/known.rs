@@ -1,11 +1,9 @@
 //! Participants known to be registered, so that a stamp needn't write the USER again.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use lru::LruCache;
+use parking_lot::Mutex;
 
 use crate::domain::ids::{EventId, LineUserId};
 
@@ -26,14 +24,13 @@ impl KnownParticipants {
 
     /// Returns whether a participant was seen registered less than a minute before `uptime`.
     pub fn contains(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) -> bool {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = seen.get(&(event_id.clone(), line_user_id.clone()));
-        since.is_some_and(|since| uptime.saturating_sub(*since) < VALID)
+        let participant = (event_id.clone(), line_user_id.clone());
+        self.0.lock().get(&participant).is_some_and(|since| uptime.saturating_sub(*since) < VALID)
     }
 
     /// Remembers that a participant was registered at `uptime`.
     pub fn remember(&self, event_id: &EventId, line_user_id: &LineUserId, uptime: Duration) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock();
         seen.put((event_id.clone(), line_user_id.clone()), uptime);
         if seen.len() > MOST {
             seen.pop_lru();

@@ -149,9 +149,8 @@ impl ApiError {
             Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
             Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
-            Self::NotConsuming(_) | Self::StoreUnavailable(_) => {
-                (503, "store_unavailable", "The store can't answer now")
-            }
+            Self::NotConsuming(_) => (503, "store_unavailable", "The consumer is not ready"),
+            Self::StoreUnavailable(_) => (503, "store_unavailable", "The store can't answer now"),
             Self::TokenExpired => (401, "token_expired", "The ID token has expired"),
             Self::TokenInvalid => (401, "token_invalid", "The ID token is not valid"),
             Self::TokenMissing => (401, "token_missing", "An ID token is needed"),

@@ -3,12 +3,9 @@
 //! Stateless channel access tokens (LINE: "Channel access token") live 15 minutes and can't be
 //! revoked. One is kept until a minute before its end and issued anew by one caller for all.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
@@ -100,17 +97,17 @@ impl ChannelToken {
             Access::LongLived(token) => return bearer(token.expose_secret(), 0),
             Access::Stateless { messaging_channel_id, channel_secret } => (messaging_channel_id, channel_secret),
         };
-        let seen = match self.held().fresh(self.0.clock.uptime()) {
+        let seen = match self.0.held.lock().fresh(self.0.clock.uptime()) {
             Ok(bearer) => return Ok(bearer),
             Err(calls) => calls,
         };
         let _turn = self.0.issuing.lock().await;
-        if let Some(outcome) = self.held().since(seen, self.0.clock.uptime()) {
+        if let Some(outcome) = self.0.held.lock().since(seen, self.0.clock.uptime()) {
             return outcome;
         }
         let asked_at = self.0.clock.uptime();
         let issued = self.issue(messaging_channel_id, secret).await;
-        self.held().keep(issued, asked_at)
+        self.0.held.lock().keep(issued, asked_at)
     }
 
     /// Returns whether a refused token can be replaced by another.
@@ -120,22 +117,18 @@ impl ChannelToken {
 
     /// Forgets the token.
     pub(super) fn forget(&self) {
-        self.held().issued = None;
+        self.0.held.lock().issued = None;
     }
 
     /// Forgets this token, if it is still the one in use: a hundred refusals of one token forget it once.
     pub(super) fn forget_refused(&self, refused: &Bearer) {
-        self.held().issued.take_if(|issued| issued.bearer.serial == refused.serial);
+        self.0.held.lock().issued.take_if(|issued| issued.bearer.serial == refused.serial);
     }
 
     async fn issue(&self, client_id: &str, secret: &SecretString) -> Result<Map<String, Value>, CallError> {
         let form =
             [("grant_type", "client_credentials"), ("client_id", client_id), ("client_secret", secret.expose_secret())];
         Answer::to(self.0.platform.post(ISSUE).form(&form)).await?.success().await
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

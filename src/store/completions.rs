@@ -18,7 +18,7 @@ use super::{
     paging::{Items as _, Paged as _},
 };
 
-pub use super::items::completion::PendingCompletion;
+pub use super::items::PendingCompletion;
 
 /// How many are read at a time.
 const PAGE: i32 = 200;

@@ -1,9 +1,11 @@
 //! Names of shards, records and workers.
 
-use std::{cmp::Ordering, fmt, str::FromStr};
+use std::{cmp::Ordering, str::FromStr};
 
-/// Names a shard of a stream.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+use derive_more::{Display, From};
+
+/// Names a shard of a stream, by any text: the stream makes the names, and promises no form.
+#[derive(Debug, Display, From, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShardId(String);
 
 impl ShardId {
@@ -11,19 +13,6 @@ impl ShardId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<String> for ShardId {
-    /// Any text: the stream makes the names, and promises no form.
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Display for ShardId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -38,7 +27,7 @@ pub struct ListedShard {
 }
 
 /// Names one run of one worker: never the same twice, so a lease of the run before has another owner.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Display, From, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkerId(String);
 
 impl WorkerId {
@@ -55,21 +44,9 @@ impl WorkerId {
     }
 }
 
-impl From<String> for WorkerId {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Display for WorkerId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// A sequence number: decimal digits, of which the stream promises neither the number nor a size that fits a machine
 /// word (API reference: 21 to 40 characters). Compared as the number it is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Display, Clone, PartialEq, Eq, Hash)]
 pub struct SequenceNumber(String);
 
 /// A text that is no sequence number.
@@ -117,12 +94,6 @@ impl Ord for SequenceNumber {
 impl PartialOrd for SequenceNumber {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-impl fmt::Display for SequenceNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

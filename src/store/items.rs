@@ -11,13 +11,12 @@
 //! | `items/settings.rs` | events and stamp masters |
 //! | `items/shard.rs` | lease and checkpoint of a shard, and what can be salvaged of them |
 //! | `items/handed_out.rs` | batches of functions, runs of `reconcile`: what may have been handed to LINE |
-//! | `items/consumer.rs` | the other items of a consumer, and which of all an item is |
-//! | `items/counts.rs`, `items/completion.rs`, `items/backfill.rs` | counts by hour, pending completions, the backfill |
-//! | `items/attributes.rs`, `items/fields.rs`, `items/values.rs`, `items/json.rs` | attributes, one by one |
+//! | `items/consumer.rs` | the other items of a consumer, pending completions too, and which of all an item is |
+//! | `items/counts.rs`, `items/backfill.rs` | counts by hour, the backfill |
+//! | `items/attributes.rs`, `items/fields.rs`, `items/json.rs` | attributes, one by one |
 
 mod attributes;
 pub(super) mod backfill;
-pub(super) mod completion;
 mod consumer;
 mod counts;
 mod entity;
@@ -28,22 +27,21 @@ mod json;
 mod notice;
 mod settings;
 mod shard;
-mod values;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use attributes::entity_type;
+pub use consumer::PendingCompletion;
 pub(super) use consumer::{OnBoard, check, followed, followed_arn, function, on_board};
 pub(super) use counts::{counts, read_counts};
 pub(super) use entity::{Entity, decode_as, listed_in};
 pub use entity::{Stored, decode};
 pub(super) use facts::{completed, friendship, holder_key, pace, resend, user, user_key, user_stamp};
-pub(super) use fields::Fields;
+pub use fields::Item;
+pub(super) use fields::{Fields, key_of, number, primary_key, progress_key, text};
 pub(super) use handed_out::{all_handed_out, batch, batch_facts, run};
 pub use json::storable;
 pub(super) use notice::{is_waiting, refusal};
 pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, time_zone, unknown};
 pub(super) use shard::{checkpoint, new_shard, parent_of, restarted, shard};
-pub use values::Item;
-pub(super) use values::{key_of, number, primary_key, progress_key, text};

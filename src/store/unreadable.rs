@@ -4,12 +4,10 @@
 //! `entityType` promises is passed over, or ends the one request that asked for it, and is reported: its key and what is
 //! wrong once in the log, and each time in a metric. `stamp-rally table check` lists all of them.
 
-use std::{
-    num::NonZeroUsize,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::{
@@ -100,9 +98,7 @@ impl Reported {
 
     /// Returns whether this is the first report of the item and of what is wrong with it.
     fn is_new(&self, unreadable: &Unreadable) -> bool {
-        // Nothing that holds the lock can fail half-way.
-        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.put(unreadable.clone(), ()).is_none()
+        self.0.lock().put(unreadable.clone(), ()).is_none()
     }
 }
 

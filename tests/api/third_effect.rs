@@ -46,7 +46,7 @@ struct Greetings {
 #[derive(Clone)]
 struct Greeted {
     participant: LineUserId,
-    maybe_sent: bool,
+    maybe_handed_out: bool,
     lease: LeaseStatus,
 }
 
@@ -92,7 +92,7 @@ impl Effect for Greeting {
         let User { event_id, line_user_id, created_at, .. } = registered(record)?.clone();
         let work = Arc::new(Greet { all: self.0.clone(), participant: line_user_id.clone() });
         let fact = FactRef { event_id, participant: line_user_id, at: created_at };
-        Some(Job { order: fact.event_id.to_string(), fact, work })
+        Some(Job { order_key: fact.event_id.to_string(), fact, work })
     }
 
     fn checkpoint_writes(&self, _stream_arn: &str, _shard: &ShardId) -> Option<Arc<dyn CheckpointWrites>> {
@@ -121,14 +121,18 @@ struct Greet {
 }
 
 impl Work for Greet {
-    fn handle<'a>(&'a self, under: &'a Handling) -> BoxFuture<'a, Progress> {
+    fn handle<'a>(&'a self, handling: &'a Handling) -> BoxFuture<'a, Progress> {
         Box::pin(async move {
-            while self.all.waits_for_backpressure.load(Ordering::Relaxed) && !under.lease.has_backpressure() {
+            while self.all.waits_for_backpressure.load(Ordering::Relaxed) && !handling.lease.has_backpressure() {
                 tokio::task::yield_now().await;
             }
             self.all.waits_for_backpressure.store(false, Ordering::Relaxed);
-            let Handling { lease, maybe_sent, .. } = under.clone();
-            self.all.greeted.lock().unwrap().push(Greeted { participant: self.participant.clone(), maybe_sent, lease });
+            let Handling { lease, maybe_handed_out, .. } = handling.clone();
+            self.all.greeted.lock().unwrap().push(Greeted {
+                participant: self.participant.clone(),
+                maybe_handed_out,
+                lease,
+            });
             if self.all.is_busy.load(Ordering::Relaxed) { Progress::Unfinished } else { Progress::Finished }
         })
     }
@@ -194,7 +198,7 @@ async fn a_third_effect_gets_the_records_that_concern_it_in_order_and_the_others
     hanako.acquired("001").await;
     worker.run_until_idle().await.unwrap();
     assert_eq!(greeting.participants(), [&hanako, &taro, &jiro].map(Person::line_user_id));
-    assert!(greeting.greeted().iter().all(|greeted| !greeted.maybe_sent));
+    assert!(greeting.greeted().iter().all(|greeted| !greeted.maybe_handed_out));
     assert_eq!(hanako.phone(), ["Stamp 001 1/2"]);
     let counted = house.store.counts(&RALLY.parse().unwrap()).await.unwrap().hours;
     assert_eq!(counted.values().map(|counts| counts.registrations).sum::<i64>(), 3);
@@ -202,7 +206,7 @@ async fn a_third_effect_gets_the_records_that_concern_it_in_order_and_the_others
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_owner_as_maybe_sent() {
+async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_owner_as_maybe_handed_out() {
     let (house, greeting) = (House::for_delivery("a_job_that_is_not_finished").await, Greeting::default());
     let hanako = house.person("Hanako");
     hanako.registered().await;
@@ -222,7 +226,7 @@ async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_ow
     assert!(!has_passed_the_registration(&house).await, "nor what came after it, although that is finished");
     assert_eq!(written(&house).await, [""; 0]);
     let attempts = greeting.greeted();
-    assert_eq!([attempts[0].maybe_sent, attempts[1].maybe_sent], [false, true]);
+    assert_eq!([attempts[0].maybe_handed_out, attempts[1].maybe_handed_out], [false, true]);
     assert!(attempts[0].lease.is_valid(house.clock.uptime()), "its deadline has not come");
 
     greeting.0.is_busy.store(false, Ordering::Relaxed);
@@ -234,7 +238,7 @@ async fn a_job_that_is_not_finished_pins_the_checkpoint_and_comes_to_the_next_ow
     house.pass_a_lease().await;
     second.run_until_idle().await.unwrap();
     let attempts = greeting.greeted().split_off(next);
-    assert_eq!(attempts.iter().map(|greeted| greeted.maybe_sent).collect::<Vec<_>>(), [true]);
+    assert_eq!(attempts.iter().map(|greeted| greeted.maybe_handed_out).collect::<Vec<_>>(), [true]);
     assert_eq!((written(&house).await, hanako.phone().len()), (vec![hanako.id.clone()], 1));
 }
 

@@ -1,26 +1,19 @@
 //! What is wrong with a setting: the key, its place, the way out.
 
-use std::fmt;
+use derive_more::Display;
 
 /// Where a value came from.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Display, Eq, PartialEq)]
 pub(super) enum Source {
     /// `config/default.toml`, compiled in.
+    #[display("the defaults")]
     Defaults,
     /// The file named by `--config` or `STAMP_RALLY_CONFIG`.
+    #[display("file {_0}")]
     File(String),
     /// A variable of the environment.
+    #[display("variable {_0}")]
     Variable(String),
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Defaults => f.write_str("the defaults"),
-            Self::File(path) => write!(f, "file {path}"),
-            Self::Variable(name) => write!(f, "variable {name}"),
-        }
-    }
 }
 
 /// Settings that can't be used: one line naming key, place and remedy, never a value that may be secret.

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fmt};
 
 use anyhow::anyhow;
+use derive_more::Display;
 
 use super::attributes::Attributes;
 use crate::cli::event_file::{EventFile, Placed, StampEntry};
@@ -50,9 +51,11 @@ pub(super) struct Step<T, R> {
 pub(super) type StampStep = Step<StampMaster, StampMasterRemains>;
 
 /// One write.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Display, Clone, Copy)]
 pub(super) enum Write<'p> {
+    #[display("the event itself")]
     Event(&'p Step<Event, EventRemains>),
+    #[display("stamp {}", _0.new.stamp_id)]
     Stamp(&'p StampStep),
 }
 
@@ -160,15 +163,6 @@ impl Write<'_> {
         match self {
             Self::Event(step) => step.is_needed(),
             Self::Stamp(step) => step.is_needed(),
-        }
-    }
-}
-
-impl fmt::Display for Write<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Event(_) => write!(out, "the event itself"),
-            Self::Stamp(step) => write!(out, "stamp {}", step.new.stamp_id),
         }
     }
 }

@@ -119,7 +119,7 @@ impl Shard {
 
     /// Notes that what the owner before may have handed out can't be read again: `reconcile` must know.
     fn cut_off(&mut self) {
-        reading::lost(self.id()).increment(1);
+        reading::lost_records(self.id()).increment(1);
         self.reached.maybe_sent.extend(self.coverage.cut_off());
     }
 
@@ -127,8 +127,8 @@ impl Shard {
         let newer = records.iter().any(|record| self.reading.is_afterwards(record.at));
         let caught_up = records.is_empty() || self.ended || newer;
         for record in records {
-            let is_maybe_sent = |at| self.coverage.is_maybe_sent(at);
-            if self.jobs.take_in(record, &context.effects, self.lease.shard.as_str(), is_maybe_sent).is_some() {
+            let is_maybe_handed_out = |at| self.coverage.is_maybe_handed_out(at);
+            if self.jobs.take_in(record, &context.effects, self.lease.shard.as_str(), is_maybe_handed_out).is_some() {
                 self.writes.iter().for_each(|writes| writes.note(record));
             }
         }

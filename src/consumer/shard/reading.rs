@@ -40,7 +40,7 @@ pub(super) struct Page {
 }
 
 /// Counts how often a shard lost records before they were read.
-pub(super) fn lost(shard: &ShardId) -> metrics::Counter {
+pub(super) fn lost_records(shard: &ShardId) -> metrics::Counter {
     metrics::counter!("stamp_rally_stream_lost_total", "shard" => shard.to_string())
 }
 

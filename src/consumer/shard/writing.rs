@@ -52,7 +52,7 @@ impl Shard {
         let reached = ShardState {
             checkpoint: checkpoint.or_else(|| self.written.checkpoint.clone()),
             finished,
-            handed_out: span.or_else(|| self.coverage.at_rest(self.jobs.lanes.maybe_sent())),
+            handed_out: span.or_else(|| self.coverage.at_rest(self.jobs.lanes.maybe_handed_out())),
             maybe_sent: self.reached.maybe_sent.clone(),
         };
         self.written.at = Some(Instant::now());
@@ -99,7 +99,7 @@ impl Shard {
                 }
             }
             Ok(Saved::LeaseLost) => {
-                tracing::warn!(shard.id = %self.id(), "the shard's lease is another worker's now: its work is dropped");
+                tracing::warn!(shard.id = %self.id(), "the shard's lease is lost: this worker's jobs of the shard are dropped");
                 Some(End::Lost)
             }
             Err(error) => {

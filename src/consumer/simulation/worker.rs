@@ -122,10 +122,10 @@ impl SimWorker {
         for record in &shard.records[held.read..to] {
             let read = held.window.read(record.sequence.clone(), record.at, vec![record.at]);
             let Some(ticket) = read.map(|tickets| tickets[0]) else { continue };
-            let maybe_sent = held.coverage.is_maybe_sent(record.at);
-            let lane = Lane { effect: "simulated", order: record.participant.to_string() };
+            let maybe_handed_out = held.coverage.is_maybe_handed_out(record.at);
+            let lane = Lane { effect: "simulated", order_key: record.participant.to_string() };
             let (sequence, work) = (record.sequence.clone(), (record.participant, record.n));
-            held.lanes.push(Waiting { ticket, sequence, lane, at: record.at, maybe_sent, work });
+            held.lanes.push(Waiting { ticket, sequence, lane, at: record.at, maybe_handed_out, work });
         }
         held.read = to;
         if to == shard.records.len() {
@@ -155,7 +155,7 @@ impl SimWorker {
             world.pushed[participant]
         );
         if n < world.pushed[participant] && n >= world.marked[participant] {
-            assert!(job.maybe_sent, "what another worker has pushed without a mark is known");
+            assert!(job.maybe_handed_out, "what another worker has pushed without a mark is known");
         }
         world.pushed[participant] = world.pushed[participant].max(n + 1);
         held.running.push(job);

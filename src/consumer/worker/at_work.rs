@@ -20,8 +20,8 @@ use super::{
 use crate::consumer::{
     catch_up::{CatchUp, Part},
     effect::LeaderWork,
-    heartbeat::Heartbeat,
     lease::{Lead, Leases},
+    liveness::Liveness,
     settings::WorkerParts,
     shard::{Context, End},
     stream_state::StreamState,
@@ -45,7 +45,7 @@ pub(super) struct AtWork {
     pub most_workers: usize,
     /// When the last round began, if it found nothing to change.
     pub settled: Option<Instant>,
-    heartbeat: Heartbeat,
+    liveness: Liveness,
     lease: Duration,
     next_round: Instant,
     retry_at: Instant,
@@ -55,7 +55,7 @@ pub(super) struct AtWork {
 
 impl AtWork {
     /// Creates a worker that has not looked at the board yet.
-    pub fn new(parts: &WorkerParts, context: Context, heartbeat: Heartbeat, catch_up: CatchUp) -> Self {
+    pub fn new(parts: &WorkerParts, context: Context, liveness: Liveness, catch_up: CatchUp) -> Self {
         let (reader, consumers, clock) = (context.reader.clone(), context.consumers.clone(), context.clock.clone());
         Self {
             discoverer: Discoverer::new(reader, consumers, clock),
@@ -72,7 +72,7 @@ impl AtWork {
             retry_at: Instant::now(),
             next_look: Instant::now() + parts.settings.lease,
             context,
-            heartbeat,
+            liveness,
             catch_up,
         }
     }
@@ -160,7 +160,7 @@ impl AtWork {
         (self.next_round, self.retry_at) = (Instant::now() + self.context.times.round, Instant::now());
         match self.round(readers, shutdown).await {
             Ok(leads) => {
-                self.heartbeat.set(self.context.clock.uptime(), self.context.clock.now());
+                self.liveness.set(self.context.clock.uptime(), self.context.clock.now());
                 lead.send_if_modified(|lead| std::mem::replace(lead, leads) != leads);
             }
             Err(error) => {

@@ -89,8 +89,9 @@ impl Attempt<'_> {
         }
         let maybe_sent_at = still_due(facts, self.pending).map_err(|outcome| Instead::Next(Next::Done(outcome)))?;
         self.maybe_sent_at = maybe_sent_at.or(self.ambiguous_at);
-        About::of(facts, key)
-            .ok_or_else(|| Instead::Park(self.failed(0, "the stamp it tells of is gone".to_owned(), now)))
+        About::of(facts, key).ok_or_else(|| {
+            Instead::Park(self.failed(0, "the stamp that this notice reports no longer exists".to_owned(), now))
+        })
     }
 
     /// Refuses a notice that must not be sent any more, or not before another one.

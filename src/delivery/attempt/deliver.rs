@@ -53,13 +53,13 @@ impl Delivery {
             let deadline = self.deadline(attempt.pending);
             attempt.begin();
             attempt.is_overdue |= began.elapsed() >= deadline;
-            let asked = match self.parts.attempt(attempt).await {
+            let min_wait = match self.parts.attempt(attempt).await {
                 Next::Done(outcome) => return outcome,
-                Next::Again(asked) => asked,
+                Next::Again(min_wait) => min_wait,
             };
             // A longer wait than its path allows is for nothing: the next attempt parks it.
-            attempt.is_overdue = asked > deadline.saturating_sub(began.elapsed());
-            let backoff = || self.parts.retry.pause(attempt.number).max(asked);
+            attempt.is_overdue = min_wait > deadline.saturating_sub(began.elapsed());
+            let backoff = || self.parts.retry.backoff(attempt.number).max(min_wait);
             let pause = if attempt.is_overdue { Duration::ZERO } else { backoff() };
             if stopped_during(pause, stop).await {
                 break;

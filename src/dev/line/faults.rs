@@ -90,6 +90,12 @@ impl Kind {
         matches!(self, Self::Proxy | Self::ProxyAfterAccept)
     }
 
+    /// Returns whether what was asked is done all the same.
+    pub(super) fn accepts(self) -> bool {
+        use Kind::{Delay, DropAfterAccept, ProxyAfterAccept, StatusAfterAccept, TimeoutAfterAccept};
+        matches!(self, Delay | DropAfterAccept | ProxyAfterAccept | StatusAfterAccept | TimeoutAfterAccept)
+    }
+
     fn needs_code(self) -> bool {
         self.is_of_a_proxy() || matches!(self, Self::Status | Self::StatusAfterAccept)
     }

@@ -43,22 +43,16 @@ fn check_claims(
     now_ms: i64,
 ) -> Result<(), Answer> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
-    if text("iss") != Some(ISSUER) {
-        return Err(refused("Invalid IdToken Issuer."));
-    }
-    if claims.get("exp").and_then(Value::as_i64).is_none_or(|exp| exp * 1000 <= now_ms) {
-        return Err(refused("IdToken expired."));
-    }
-    if text("aud") != Some(client_id) {
-        return Err(refused("Invalid IdToken Audience."));
-    }
-    if form.get("nonce").is_some_and(|nonce| text("nonce") != Some(nonce)) {
-        return Err(refused("Invalid IdToken Nonce."));
-    }
-    if form.get("user_id").is_some_and(|user_id| text("sub") != Some(user_id)) {
-        return Err(refused("Invalid IdToken Subject Identifier."));
-    }
-    Ok(())
+    let expires_at = claims.get("exp").and_then(Value::as_i64);
+    let is_as_asked = |name: &str, claim: &str| form.get(name).is_none_or(|wanted| text(claim) == Some(wanted));
+    let checks = [
+        (text("iss") == Some(ISSUER), "Invalid IdToken Issuer."),
+        (expires_at.is_some_and(|exp| exp * 1000 > now_ms), "IdToken expired."),
+        (text("aud") == Some(client_id), "Invalid IdToken Audience."),
+        (is_as_asked("nonce", "nonce"), "Invalid IdToken Nonce."),
+        (is_as_asked("user_id", "sub"), "Invalid IdToken Subject Identifier."),
+    ];
+    checks.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, failure)| Err(refused(failure)))
 }
 
 fn defect_text(platform: &Platform, defect: &Defect) -> String {
@@ -83,14 +77,9 @@ pub(super) fn token(platform: &Platform, call: &Call) -> Outcome {
     let (id, secret) = (required(&form, "client_id")?, required(&form, "client_secret")?);
     let epoch = epoch_of(platform, id, secret)
         .ok_or_else(|| Answer::oauth("invalid_request", "Invalid 'client_credentials'."))?;
-    Ok(Answer::json(
-        200,
-        &json!({
-            "token_type": "Bearer",
-            "access_token": tokens::issue(platform, id, epoch),
-            "expires_in": tokens::LIFETIME,
-        }),
-    ))
+    let access_token = tokens::issue(platform, id, epoch);
+    let body = json!({ "token_type": "Bearer", "access_token": access_token, "expires_in": tokens::LIFETIME });
+    Ok(Answer::json(200, &body))
 }
 
 /// The token epoch of the channel with this id and secret: a Messaging channel, or a Login channel

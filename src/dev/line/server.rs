@@ -112,28 +112,18 @@ fn carry_out(platform: &Platform, call: &Call, rule: Option<&Rule>) -> (Option<A
 }
 
 fn arriving(platform: &Platform, call: &Call, rule: Option<&Rule>) -> (Option<Answer>, u64) {
-    let done = || either(route(platform, call));
-    let Some(rule) = rule else { return (Some(done()), 0) };
-    match rule.kind {
-        Kind::Delay => (Some(done()), 0),
-        Kind::DropBefore => (None, 0),
-        Kind::DropAfterAccept => {
-            done();
-            (None, 0)
-        }
-        Kind::TimeoutAfterAccept => {
-            done();
-            (None, rule.silence_ms())
-        }
-        Kind::ExpiredToken => (Some(tokens::invalid(platform)), 0),
-        Kind::MonthlyLimit => (Some(Answer::message(429, MONTHLY_LIMIT)), 0),
-        Kind::RateLimited => (Some(Answer::message(429, RATE_LIMITED)), 0),
-        Kind::Proxy | Kind::Status => (Some(rule.answer()), 0),
-        Kind::ProxyAfterAccept | Kind::StatusAfterAccept => {
-            done();
-            (Some(rule.answer()), 0)
-        }
-    }
+    let done = rule.is_none_or(|rule| rule.kind.accepts()).then(|| either(route(platform, call)));
+    let Some(rule) = rule else { return (done, 0) };
+    let answer = match rule.kind {
+        Kind::Delay => done,
+        Kind::DropAfterAccept | Kind::DropBefore => None,
+        Kind::TimeoutAfterAccept => return (None, rule.silence_ms()),
+        Kind::ExpiredToken => Some(tokens::invalid(platform)),
+        Kind::MonthlyLimit => Some(Answer::message(429, MONTHLY_LIMIT)),
+        Kind::RateLimited => Some(Answer::message(429, RATE_LIMITED)),
+        Kind::Proxy | Kind::ProxyAfterAccept | Kind::Status | Kind::StatusAfterAccept => Some(rule.answer()),
+    };
+    (answer, 0)
 }
 
 fn route(platform: &Platform, call: &Call) -> Outcome {

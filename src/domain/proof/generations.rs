@@ -1,8 +1,7 @@
 //! The generations of a stamp's codes. A code that leaked is replaced by one of a new generation, and revoked; no stamp
 //! is lost by it.
 
-use std::fmt;
-
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::ProofKind;
@@ -30,7 +29,7 @@ impl From<CodeKind> for ProofKind {
 }
 
 /// The number of a generation, 1 to 99. The first is always there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Display, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
 pub struct Generation(u8);
 
@@ -57,12 +56,6 @@ impl TryFrom<i64> for Generation {
 impl From<Generation> for i64 {
     fn from(generation: Generation) -> Self {
         generation.0.into()
-    }
-}
-
-impl fmt::Display for Generation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

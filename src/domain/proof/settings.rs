@@ -1,6 +1,6 @@
 //! What each kind of proof needs to know of a stamp (`proofSettings`).
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 

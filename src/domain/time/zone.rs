@@ -1,18 +1,20 @@
 //! Time zones: the days and hours of an event.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use chrono::{DateTime, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _};
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
-use crate::domain::Malformed;
+use crate::domain::{Malformed, ids::by_text};
 
 /// A date and a time of day by the wall clock of some zone.
 pub type LocalTime = NaiveDateTime;
 
 /// A time zone by its IANA name.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Display, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[display("{}", _0.name())]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeZone(chrono_tz::Tz);
 
@@ -70,31 +72,7 @@ impl FromStr for TimeZone {
     }
 }
 
-impl TryFrom<String> for TimeZone {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
-
-impl From<TimeZone> for String {
-    fn from(zone: TimeZone) -> Self {
-        zone.0.name().to_owned()
-    }
-}
-
-impl fmt::Display for TimeZone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
-
-impl fmt::Debug for TimeZone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
+by_text!(TimeZone, |zone| zone.to_string());
 
 impl Timestamp {
     /// Returns what the wall clock of a zone shows at this instant.

@@ -4,8 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     length::{Length, Unit},
-    member::{Member, may, must},
-    rule::Rule,
+    rule::{Member, Rule, may, must},
     walk::Walk,
 };
 
@@ -21,8 +20,10 @@ const OPTIONAL_LABEL: &[Member] = &[TYPE, may("label", LABEL)];
 const BUTTON_LABEL: &[Member] = &[TYPE, must("label", LABEL, "a button shows it")];
 const QUICK_LABEL: &[Member] = &[TYPE, must("label", SHORT_LABEL, "a quick reply button shows it")];
 
-const URI: &[Member] =
-    &[must("uri", Rule::TapUri, "the address that a tap opens"), may("altUri", Rule::Nested(alternative_uri))];
+const URI: &[Member] = &[
+    must("uri", Rule::TapUri, "the address that a tap opens"),
+    may("altUri", Rule::Object("alternative addresses", &[may("desktop", Rule::TapUri)])),
+];
 const MESSAGE: &[Member] = &[must("text", SAID, "what the participant says by the tap")];
 const POSTBACK: &[Member] = &[
     must("data", DATA, "what the webhook receives"),
@@ -130,11 +131,5 @@ fn is_moment(mode: &str, text: &str) -> bool {
         "date" => date(text),
         "time" => time(text),
         _ => text.split_once(['T', 't']).is_some_and(|(day, hour)| date(day) && time(hour)),
-    }
-}
-
-fn alternative_uri(walk: &mut Walk, value: &Value) {
-    if let Some(object) = walk.object(value, "alternative addresses") {
-        walk.members(object, &[&[may("desktop", Rule::TapUri)]]);
     }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{container, fault::Fault, fill, placeholder, walk::Walk};
+use super::{
+    container, fill, placeholder,
+    walk::{Fault, Walk},
+};
 
 /// Returns what is wrong with a whole Flex message as it is written in a template: LINE's limits, and unknown
 /// placeholders. Empty: LINE takes it. At most 50 faults.

@@ -4,8 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     action,
-    member::{Member, may, must},
-    rule::{BORDER, EXTENT, FONT, IMAGE, OFFSET, PADDING, PIXELS, Rule, SPACE},
+    rule::{BORDER, EXTENT, FONT, IMAGE, Member, OFFSET, PADDING, PIXELS, Rule, SPACE, may, must},
     walk::Walk,
 };
 
@@ -32,7 +31,7 @@ const BOX: &[Member] = &[
     must("contents", Rule::Any, "a list, which may be empty"),
     TAP,
     may("alignItems", Rule::Keyword(&["center", "flex-start", "flex-end"])),
-    may("background", Rule::Nested(background)),
+    may("background", Rule::Object("a background", GRADIENT)),
     may("backgroundColor", COLOUR),
     may("borderColor", COLOUR),
     may("borderWidth", Rule::Measure(&BORDER)),
@@ -52,6 +51,15 @@ const BOX: &[Member] = &[
     may("paddingTop", Rule::Measure(&PADDING)),
     may("spacing", Rule::Measure(&SPACE)),
     may("width", Rule::Measure(&EXTENT)),
+];
+
+const GRADIENT: &[Member] = &[
+    must("type", Rule::Keyword(&["linearGradient"]), "linearGradient"),
+    must("angle", Rule::Angle, "for example \"90deg\""),
+    must("startColor", COLOUR, "the colour at its beginning"),
+    must("endColor", COLOUR, "the colour at its end"),
+    may("centerColor", COLOUR),
+    may("centerPosition", Rule::Percent),
 ];
 
 const BUTTON: &[Member] = &[
@@ -195,18 +203,4 @@ fn list(walk: &mut Walk, object: &Map<String, Value>, inside: impl FnMut(&mut Wa
 
 fn alternative(walk: &mut Walk, value: &Value) {
     component(walk, value, &["box", "image"]);
-}
-
-fn background(walk: &mut Walk, value: &Value) {
-    const GRADIENT: &[Member] = &[
-        must("type", Rule::Keyword(&["linearGradient"]), "linearGradient"),
-        must("angle", Rule::Angle, "for example \"90deg\""),
-        must("startColor", COLOUR, "the colour at its beginning"),
-        must("endColor", COLOUR, "the colour at its end"),
-        may("centerColor", COLOUR),
-        may("centerPosition", Rule::Percent),
-    ];
-    if let Some(object) = walk.object(value, "a background") {
-        walk.members(object, &[GRADIENT]);
-    }
 }

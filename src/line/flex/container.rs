@@ -6,8 +6,7 @@ use super::{
     action,
     component::component,
     length::{Length, Unit},
-    member::{Member, may, must},
-    rule::Rule,
+    rule::{Member, Rule, may, must},
     walk::Walk,
 };
 
@@ -29,9 +28,12 @@ const MESSAGE: &[Member] = &[
         "the text of notifications and of the list of chats",
     ),
     must("contents", Rule::Nested(container), "a bubble or a carousel"),
-    may("quickReply", Rule::Nested(quick_reply)),
-    may("sender", Rule::Nested(sender)),
+    may("quickReply", Rule::Object("quick replies", QUICK_REPLY)),
+    may("sender", Rule::Object("a sender", SENDER)),
 ];
+
+const QUICK_REPLY: &[Member] = &[must("items", Rule::Nested(quick_replies), "a list of buttons")];
+const SENDER: &[Member] = &[may("name", Rule::Nested(sender_name)), may("iconUrl", Rule::Https)];
 
 const BUBBLE: &[Member] = &[
     must("type", Rule::Keyword(&["bubble"]), "\"bubble\""),
@@ -42,8 +44,15 @@ const BUBBLE: &[Member] = &[
     may("header", Rule::Nested(block)),
     may("hero", Rule::Any),
     may("size", Rule::Keyword(SIZES)),
-    may("styles", Rule::Nested(styles)),
+    may("styles", Rule::Object("styles of blocks", STYLES)),
 ];
+
+const BLOCK_STYLE: Rule = Rule::Object(
+    "the style of a block",
+    &[may("backgroundColor", Rule::Colour), may("separator", Rule::Bool), may("separatorColor", Rule::Colour)],
+);
+const STYLES: &[Member] =
+    &[may("body", BLOCK_STYLE), may("footer", BLOCK_STYLE), may("header", BLOCK_STYLE), may("hero", BLOCK_STYLE)];
 
 /// Checks a whole Flex message.
 pub(super) fn message(walk: &mut Walk, value: &Value) {
@@ -134,54 +143,20 @@ fn block(walk: &mut Walk, value: &Value) {
     component(walk, value, &["box"]);
 }
 
-fn styles(walk: &mut Walk, value: &Value) {
-    const STYLES: &[Member] = &[
-        may("body", Rule::Nested(block_style)),
-        may("footer", Rule::Nested(block_style)),
-        may("header", Rule::Nested(block_style)),
-        may("hero", Rule::Nested(block_style)),
-    ];
-    if let Some(object) = walk.object(value, "styles of blocks") {
-        walk.members(object, &[STYLES]);
-    }
-}
-
-fn block_style(walk: &mut Walk, value: &Value) {
-    const STYLE: &[Member] =
-        &[may("backgroundColor", Rule::Colour), may("separator", Rule::Bool), may("separatorColor", Rule::Colour)];
-    if let Some(object) = walk.object(value, "the style of a block") {
-        walk.members(object, &[STYLE]);
-    }
-}
-
-fn quick_reply(walk: &mut Walk, value: &Value) {
-    if let Some(object) = walk.object(value, "quick replies") {
-        walk.members(object, &[&[must("items", Rule::Nested(quick_replies), "a list of buttons")]]);
-    }
-}
-
 fn quick_replies(walk: &mut Walk, value: &Value) {
-    const BUTTON: &[Member] = &[
-        must("type", Rule::Keyword(&["action"]), "\"action\""),
-        must("action", Rule::Nested(action::of_quick_reply), "what a tap does"),
-        may("imageUrl", Rule::Https),
-    ];
+    const BUTTON: Rule = Rule::Object(
+        "a quick reply button",
+        &[
+            must("type", Rule::Keyword(&["action"]), "\"action\""),
+            must("action", Rule::Nested(action::of_quick_reply), "what a tap does"),
+            may("imageUrl", Rule::Https),
+        ],
+    );
     let Some(list) = value.as_array() else { return walk.fault("must be a list of buttons") };
     if list.is_empty() || list.len() > MOST_QUICK_REPLIES {
         walk.fault(format!("holds {} buttons: 1 to {MOST_QUICK_REPLIES} are allowed", list.len()));
     }
-    walk.each(list, |walk, one| {
-        if let Some(object) = walk.object(one, "a quick reply button") {
-            walk.members(object, &[BUTTON]);
-        }
-    });
-}
-
-fn sender(walk: &mut Walk, value: &Value) {
-    const SENDER: &[Member] = &[may("name", Rule::Nested(sender_name)), may("iconUrl", Rule::Https)];
-    if let Some(object) = walk.object(value, "a sender") {
-        walk.members(object, &[SENDER]);
-    }
+    walk.each(list, |walk, one| BUTTON.check(walk, one));
 }
 
 /// "Certain words such as `LINE` may not be used" (reference, "Customize icon and display name"; its Japanese page:

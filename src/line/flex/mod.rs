@@ -10,10 +10,8 @@ mod address;
 mod check;
 mod component;
 mod container;
-mod fault;
 mod fill;
 mod length;
-mod member;
 pub mod names;
 mod placeholder;
 mod rule;
@@ -24,6 +22,6 @@ mod walk;
 pub(crate) mod tests;
 
 pub use check::{check, check_finished};
-pub use fault::Fault;
 pub use fill::Values;
 pub use template::Template;
+pub use walk::Fault;

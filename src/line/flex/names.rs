@@ -7,10 +7,10 @@
 use serde_json::Value;
 
 use super::{
-    fault::Fault,
     fill::{ACQUIRED_AT, SHORTEST, Values},
     placeholder::mentions_any,
     template::Template,
+    walk::Fault,
 };
 use crate::domain::{event::EventNames, setting::Name, stamp::StampMaster};
 

@@ -1,8 +1,8 @@
-//! What one value may be.
+//! What one value may be, and the members that an object may and must have.
 
 use std::ops::RangeInclusive;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     address::{check_https, check_tap_uri},
@@ -30,6 +30,8 @@ pub(super) enum Rule {
     Measure(&'static Measure),
     /// What this function checks.
     Nested(fn(&mut Walk, &Value)),
+    /// An object, by what it is called, with these members.
+    Object(&'static str, &'static [Member]),
     /// `0%` to `100%`.
     Percent,
     /// `width:height`, each 1 to 100000, the height at most three times the width.
@@ -40,6 +42,23 @@ pub(super) enum Rule {
     Text(Length),
     /// A whole number, not negative; `1.0` is one (JSON has no other kind of number, RFC 8259).
     Whole,
+}
+
+/// One member an object may have.
+pub(super) struct Member {
+    name: &'static str,
+    required: Option<&'static str>,
+    rule: Rule,
+}
+
+/// Returns a member that may be left out.
+pub(super) const fn may(name: &'static str, rule: Rule) -> Member {
+    Member { name, required: None, rule }
+}
+
+/// Returns a member that must be there, and what to say if it isn't.
+pub(super) const fn must(name: &'static str, rule: Rule, missing: &'static str) -> Member {
+    Member { name, required: Some(missing), rule }
 }
 
 /// A size: words, and numbers with a unit.
@@ -86,6 +105,25 @@ pub(super) static EXTENT: Measure = Measure { words: &[], percent: Percent::Yes,
 /// `lineSpacing`: "a positive integer or decimal number that ends in px".
 pub(super) static PIXELS: Measure = Measure { words: &[], percent: Percent::No, sign: Sign::Positive };
 
+impl Walk {
+    /// Checks an object's members: those required are there, those there are known and keep their rule.
+    pub(super) fn members(&mut self, object: &Map<String, Value>, known: &[&[Member]]) {
+        let all = || known.iter().copied().flatten();
+        for member in all() {
+            if let (Some(missing), false) = (member.required, object.contains_key(member.name)) {
+                self.fault_at(member.name, format!("is required here: {missing}"));
+            }
+        }
+        for (name, value) in object {
+            self.at(name, |walk| match all().find(|member| member.name == name) {
+                None => walk.fault("is no member that LINE knows here: remove it"),
+                Some(_) if value.is_null() => walk.fault("is null: leave the member out instead"),
+                Some(member) => member.rule.check(walk, value),
+            });
+        }
+    }
+}
+
 impl Rule {
     /// Adds what is wrong with `value` to the faults of `walk`.
     pub(super) fn check(&self, walk: &mut Walk, value: &Value) {
@@ -96,6 +134,11 @@ impl Rule {
             Self::Whole if whole(value).is_some_and(|number| i32::try_from(number).is_ok()) => {}
             Self::Whole => walk.fault("must be a whole number, 0 or more, without quotation marks"),
             Self::Nested(check) => check(walk, value),
+            Self::Object(what, members) => {
+                if let Some(object) = walk.object(value, what) {
+                    walk.members(object, &[members]);
+                }
+            }
             _ => match value.as_str() {
                 Some(text) => self.check_text(walk, text),
                 None => walk.fault("must be text, in quotation marks"),
@@ -123,7 +166,7 @@ impl Rule {
             ),
             Self::TapUri => check_tap_uri(walk, text),
             Self::Text(length) => check_words(walk, text, *length),
-            Self::Any | Self::Bool | Self::Nested(_) | Self::Whole => {}
+            Self::Any | Self::Bool | Self::Nested(_) | Self::Object(..) | Self::Whole => {}
         }
     }
 }

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{
     check::{check, check_finished},
-    fault::Fault,
     fill::{Fit, Values, Words, fill},
     rule::whole,
+    walk::Fault,
 };
 
 /// A Flex message with placeholders that LINE takes.

@@ -1,11 +1,34 @@
-//! Goes through a message, knows where it is, collects faults. The members of an object: `member.rs`.
+//! Goes through a message, knows where it is, collects faults. The members of an object: `rule.rs`.
 
+use derive_more::Display;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{fault::Fault, length::Length};
+use super::length::Length;
 
 /// As many as a reader looks at; a hostile body must not make a bigger answer than itself.
 const MOST_FAULTS: usize = 50;
+
+/// One thing in a message that LINE would refuse.
+#[derive(Clone, Debug, Display, Eq, PartialEq, Serialize)]
+#[display("{}: {limit}", if path.is_empty() { "/" } else { path })]
+pub struct Fault {
+    /// Where: a JSON pointer (RFC 6901) into the message, for example `/contents/body/contents/0/text`.
+    pub path: String,
+    /// Which limit is broken, and what to do.
+    pub limit: String,
+    /// The length that a text could be cut to.
+    #[serde(skip)]
+    pub(super) cut: Option<Length>,
+}
+
+impl Fault {
+    /// Returns the same fault for a message that is a part of something else, at the pointer `place`.
+    #[must_use]
+    pub fn below(self, place: &str) -> Self {
+        Self { path: format!("{place}{}", self.path), ..self }
+    }
+}
 
 /// The place in the message and what was found so far.
 #[derive(Default)]

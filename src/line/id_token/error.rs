@@ -1,7 +1,5 @@
 //! What can be wrong with a token, in one word each, and what to do about it.
 
-use std::fmt;
-
 use super::super::error::Cause;
 use crate::domain::worded::worded;
 

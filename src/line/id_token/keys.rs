@@ -1,13 +1,10 @@
 //! LINE's published keys: one copy for all, fetched by one caller at a time.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::super::{
@@ -68,7 +65,7 @@ impl KeyRing {
     /// For a `kid` that isn't in the copy, or without any copy: why the last fetch failed. The key may be a new one of
     /// LINE's.
     pub(super) async fn find(&self, kid: &str) -> Result<Option<Arc<ParsedPublicKey>>, Arc<CallError>> {
-        let found = self.copy().find(kid, self.clock.uptime());
+        let found = self.copy.lock().find(kid, self.clock.uptime());
         let _turn = match found {
             Found::Fresh(key) => return Ok(Some(key)),
             Found::Old(key) => match self.fetching.try_lock() {
@@ -78,19 +75,19 @@ impl KeyRing {
             Found::Nothing => self.fetching.lock().await,
         };
         // The caller before may have fetched it, or have failed just now.
-        if self.copy().is_worth_a_fetch(kid, self.refetch, self.clock.uptime()) {
+        if self.copy.lock().is_worth_a_fetch(kid, self.refetch, self.clock.uptime()) {
             self.fetch().await;
         }
-        self.copy().answer(kid)
+        self.copy.lock().answer(kid)
     }
 
     /// Returns when the copy came, as uptime; `None` without one.
     pub(super) fn fetched_at(&self) -> Option<Duration> {
-        self.copy().fetched_at
+        self.copy.lock().fetched_at
     }
 
     async fn fetch(&self) {
-        self.copy().begin(self.clock.uptime());
+        self.copy.lock().begin(self.clock.uptime());
         let request = self.platform.get(CERTS).timeout(self.platform.short_timeout());
         // A key set is used without LINE's request id: the table in `crate::line` says why.
         let outcome = match Answer::of_any_sender(request).await {
@@ -101,11 +98,7 @@ impl KeyRing {
             Ok(keys) => tracing::info!(line.keys.count = keys.len(), "fetched LINE's keys"),
             Err(error) => tracing::warn!(error = %Causes(error), "can't fetch LINE's keys"),
         }
-        self.copy().end(outcome, self.clock.uptime());
-    }
-
-    fn copy(&self) -> MutexGuard<'_, LocalCopy> {
-        self.copy.lock().unwrap_or_else(PoisonError::into_inner)
+        self.copy.lock().end(outcome, self.clock.uptime());
     }
 }
 

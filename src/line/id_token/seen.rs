@@ -1,12 +1,9 @@
 //! Tokens that were verified before: a page sends the same one with every request of an hour.
 
-use std::{
-    num::NonZeroUsize,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroUsize, time::Duration};
 
 use lru::LruCache;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use super::{claims::Claims, keys};
@@ -53,12 +50,11 @@ impl Seen {
     /// Returns what is known of a token. Nothing is known for longer than a copy of LINE's keys is used, so
     /// that a withdrawn key takes its tokens along.
     pub(super) fn find(&self, digest: &TokenDigest, uptime: Duration) -> Option<Verified> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get(digest).filter(|verified| uptime < verified.at + keys::FRESH).cloned()
+        self.0.lock().get(digest).filter(|verified| uptime < verified.at + keys::FRESH).cloned()
     }
 
     /// Remembers a verified token.
     pub(super) fn keep(&self, digest: TokenDigest, verified: Verified) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).put(digest, verified);
+        self.0.lock().put(digest, verified);
     }
 }

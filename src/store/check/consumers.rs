@@ -3,7 +3,7 @@
 use crate::domain::ids::EventId;
 use crate::store::{
     StoreError,
-    items::{self, Fields, Item, backfill::read_progress, completion::PendingCompletion},
+    items::{self, Fields, Item, PendingCompletion, backfill::read_progress},
     keys::{self, Progress},
     unreadable::Unreadable,
 };
@@ -11,6 +11,7 @@ use crate::store::{
 use super::{
     Check,
     finding::{Fault, of_no_event},
+    item::Settings,
 };
 
 /// Returns the kind of an item that this program knows.
@@ -69,7 +70,9 @@ impl Check {
         }
         self.tally.counted(item);
         match event_of(item) {
-            Some(event_id) if self.event(&event_id).await?.is_absent() => Ok(Some(of_no_event(&event_id))),
+            Some(event_id) if matches!(self.event(&event_id).await?, Settings::Absent) => {
+                Ok(Some(of_no_event(&event_id)))
+            }
             None if kind == Progress::Counts => Ok(Some(Fault::new("PK", "names no event", "delete the item"))),
             _ => Ok(None),
         }

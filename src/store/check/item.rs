@@ -27,12 +27,6 @@ pub(super) enum Settings<T> {
     Unreadable,
 }
 
-impl<T> Settings<T> {
-    pub(super) fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
-}
-
 /// Returns whether an item is of an event: by its key, its `eventId`, or the index partition that lists it.
 pub(super) fn is_of(event_id: &EventId, item: &Item) -> bool {
     let fields = Fields::of(item);

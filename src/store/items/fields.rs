@@ -1,10 +1,17 @@
-//! The attributes of an item of the consumers' table, read one by one. What is wrong with one names the item.
+//! Items and values as the table client takes and gives them; and the attributes of an item of the consumers' table,
+//! read one by one. What is wrong with one names the item.
 
 use std::{collections::HashMap, fmt::Display, str::FromStr};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::{super::unreadable::Unreadable, Item};
+use super::super::{
+    keys::{ItemKey, ProgressKey},
+    unreadable::Unreadable,
+};
+
+/// An item as the table client takes and gives it.
+pub type Item = HashMap<String, AttributeValue>;
 
 /// An item that is being read. An attribute that is `NULL` counts as absent.
 #[derive(Clone, Copy)]
@@ -89,6 +96,33 @@ impl<'a> Fields<'a> {
 
 pub(super) fn whole<T: FromStr>(value: &AttributeValue) -> Option<T> {
     value.as_n().ok()?.parse().ok()
+}
+
+pub(in super::super) fn text(text: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(text.into())
+}
+
+pub(in super::super) fn number(number: impl Into<i128>) -> AttributeValue {
+    AttributeValue::N(number.into().to_string())
+}
+
+/// Returns a primary key of the main table as its attributes.
+pub(in super::super) fn primary_key(key: &ItemKey) -> Item {
+    keyed(key.pk(), key.sk())
+}
+
+/// Returns a key of the consumers' table as its attributes.
+pub(in super::super) fn progress_key(key: ProgressKey<'_>) -> Item {
+    keyed(key.pk(), key.sk())
+}
+
+/// Returns the key of an item that was read.
+pub(in super::super) fn key_of(item: &Item) -> Item {
+    ["PK", "SK"].into_iter().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+}
+
+fn keyed(pk: String, sk: String) -> Item {
+    HashMap::from([("PK".to_owned(), text(pk)), ("SK".to_owned(), text(sk))])
 }
 
 #[cfg(test)]

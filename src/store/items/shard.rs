@@ -54,6 +54,7 @@ pub(in super::super) fn checkpoint(reached: &ShardState) -> (String, Vec<&'stati
     }
     let spans = reached.maybe_sent.iter().map(|span| text(span_text(*span)));
     let maybe_sent: Vec<AttributeValue> = spans.collect();
+    // The stored name of `maybe_sent`.
     attribute("doubtful", (!maybe_sent.is_empty()).then_some(AttributeValue::L(maybe_sent)));
     (set, removed, values)
 }

@@ -111,6 +111,7 @@ impl Consumers {
     async fn add_heartbeat(&self, worker: &WorkerId, role: CandidateRole) -> Result<(), StoreError> {
         let update = self.update(self.worker_key(worker)).expression_attribute_values(":one", number(1));
         let update = match role {
+            // `errand` is the stored name of the candidate's role.
             CandidateRole::Pusher => update
                 .update_expression("SET errand = :errand ADD beat :one")
                 .expression_attribute_values(":errand", text("push")),

@@ -82,18 +82,18 @@ impl Consumers {
     /// which may be repeated. This renews the lease too. One `UpdateItem`, or one `TransactWriteItems`.
     #[tracing::instrument(name = "store.progress.save", level = "debug", skip_all)]
     pub async fn save(&self, save: &Save<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
-        let written = Written::of(save);
+        let written = OwnerWrite::of(save);
         match self.write(&written, added).await {
             Err(StoreError::Broken(_)) => self.write(&written.restarting_the_heartbeat(), added).await,
             saved => saved,
         }
     }
 
-    async fn write(&self, written: &Written<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
+    async fn write(&self, written: &OwnerWrite<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
         if added.is_empty() { self.write_alone(written).await } else { self.write_with(written, added).await }
     }
 
-    async fn write_alone(&self, written: &Written<'_>) -> Result<Saved, StoreError> {
+    async fn write_alone(&self, written: &OwnerWrite<'_>) -> Result<Saved, StoreError> {
         let update = self.update(self.shard_key(&written.save.lease.shard)).update_expression(&written.expression);
         let update = update.condition_expression(OWNS).set_expression_attribute_names(Some(owner_name()));
         let update = update.set_expression_attribute_values(Some(written.values.clone()));
@@ -103,7 +103,7 @@ impl Consumers {
         })
     }
 
-    async fn write_with(&self, written: &Written<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
+    async fn write_with(&self, written: &OwnerWrite<'_>, added: &[TransactWriteItem]) -> Result<Saved, StoreError> {
         let update = TransactWriteItem::builder().update(self.transacted(written)?).build();
         let actions = std::iter::once(update).chain(added.iter().cloned()).collect();
         let answer = self.store.client.transact_write_items().set_transact_items(Some(actions)).send().await;
@@ -120,7 +120,7 @@ impl Consumers {
         }
     }
 
-    fn transacted(&self, written: &Written<'_>) -> Result<Update, StoreError> {
+    fn transacted(&self, written: &OwnerWrite<'_>) -> Result<Update, StoreError> {
         let update = Update::builder()
             .table_name(&self.store.tables.consumers)
             .set_key(Some(self.shard_key(&written.save.lease.shard)))
@@ -134,13 +134,13 @@ impl Consumers {
 }
 
 /// A write of a lease's owner, as an Update says it.
-struct Written<'a> {
+struct OwnerWrite<'a> {
     save: Save<'a>,
     expression: String,
     values: Item,
 }
 
-impl<'a> Written<'a> {
+impl<'a> OwnerWrite<'a> {
     /// Writes the whole item, so that the owner mends what others damaged in it.
     fn of(save: &Save<'a>) -> Self {
         let Save { lease, reached, after, now } = *save;

@@ -3,19 +3,14 @@
 //! No task of its own fetches: the futures of the callers that wait drive one shared fetch. One that goes away leaves it
 //! to the others; when all are gone it ends, and the next one begins a new one.
 
-use std::{
-    collections::HashMap,
-    hash::Hash,
-    num::NonZeroUsize,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, hash::Hash, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared, WeakShared},
 };
 use lru::LruCache;
+use parking_lot::Mutex;
 
 use crate::domain::time::Clock;
 
@@ -110,7 +105,7 @@ where
 
     /// Forgets values, and lets no fetch that began before bring an old one back.
     pub(super) fn forget(&self, is_meant: impl Fn(&K) -> bool) {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         known.values.retain(|key, _| !is_meant(key));
         known.flights.retain(|key, _| !is_meant(key));
         let absent: Vec<K> = known.absent.iter().map(|(key, _)| key).filter(|key| is_meant(key)).cloned().collect();
@@ -125,7 +120,7 @@ where
     {
         let now = self.clock.uptime();
         let is_within = |since: Duration, age: Duration| now.saturating_sub(since) <= age;
-        let mut guard = lock(&self.known);
+        let mut guard = self.known.lock();
         let known = &mut *guard;
         if known.absent.get(key).is_some_and(|since| is_within(*since, self.ages.absent)) {
             return Answer::Found(None);
@@ -183,7 +178,7 @@ struct Landing<K: Eq + Hash, V> {
 impl<K: Clone + Eq + Hash, V> Landing<K, V> {
     /// Keeps what was fetched, unless the cache had to forget meanwhile. A value is as old as its fetch.
     fn land(&self, began: Duration, fetched: &Fetched<V>) {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         if !known.is_flying(&self.key, self.number) {
             return;
         }
@@ -210,7 +205,7 @@ impl<K: Clone + Eq + Hash, V> Landing<K, V> {
 impl<K: Eq + Hash, V> Drop for Landing<K, V> {
     /// Ends the flight: landed, or no caller waits any more.
     fn drop(&mut self) {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         if known.is_flying(&self.key, self.number) {
             known.flights.remove(&self.key);
         }
@@ -221,11 +216,6 @@ impl<K: Eq + Hash, V> Known<K, V> {
     fn is_flying(&self, key: &K, number: u64) -> bool {
         self.flights.get(key).is_some_and(|flight| flight.number == number)
     }
-}
-
-fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind it is whole between any two statements that could fail.
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns one failure, for many callers.

@@ -1,11 +1,10 @@
 //! How a table that exists differs from its definition, in plain words.
 
-use std::fmt;
-
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndexDescription, IndexStatus, KeySchemaElement, KeyType,
     ScalarAttributeType, TableDescription, TimeToLiveDescription, TimeToLiveStatus,
 };
+use derive_more::Display;
 
 use super::definition::{Definition, Index, Keys};
 
@@ -26,42 +25,65 @@ pub struct Other {
 }
 
 /// One thing in which a table differs from its definition. The first value of an index's is its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub enum Difference {
     /// The table is not there.
+    #[display("the table does not exist")]
     TableMissing,
     /// Other keys (with their types): another program's table, most likely. Nothing else is compared then.
+    #[display("its keys are {}, not {}: another program's table?", _0.found, _0.wanted)]
     Keys(Other),
     /// The table is being made, changed or deleted, or can't be used at all: DynamoDB's word for it.
+    #[display("the table is {_0}, not ACTIVE")]
     NotReady(String),
     /// There is no stream: no participant would get a message.
+    #[display("it has no stream, so no message would ever be sent")]
     StreamOff,
     /// The stream holds something else than both images of an item.
+    #[display(
+        "its stream holds {}, not {}; a stream can't be changed, only switched off and made anew",
+        _0.found,
+        _0.wanted
+    )]
     StreamView(Other),
     /// Expired items stay: the attribute that should hold the time.
+    #[display("items do not expire (TTL by `{_0}` is off)")]
     TtlOff(String),
     /// Items expire by another attribute.
+    #[display("items expire by `{}`, not by `{}`", _0.found, _0.wanted)]
     TtlAttribute(Other),
     /// An index is not there.
+    #[display("index {_0} does not exist")]
     IndexMissing(String),
     /// An index of that name has other keys.
+    #[display(
+        "index {_0} has the keys {}, not {}; an index can't be changed, only replaced",
+        _1.found,
+        _1.wanted
+    )]
     IndexKeys(String, Other),
     /// An index copies other attributes.
+    #[display("index {_0} copies {}, not {}; an index can't be changed, only replaced", _1.found, _1.wanted)]
     IndexProjection(String, Other),
     /// An index is being filled, changed or deleted: DynamoDB's word for it.
+    #[display("index {_0} is {_1}, not ACTIVE")]
     IndexNotReady(String, String),
     /// The table is not billed on demand (but so): it works, but a rush is throttled at the provisioned capacity.
+    #[display("it is billed as {_0}, not on demand: beyond its capacity a rush is throttled")]
     Billing(String),
 }
 
 /// Who can put a difference right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
 pub enum Remedy {
     /// `stamp-rally table create` does.
+    #[display("`stamp-rally table create` completes this")]
     Create,
     /// Only a person: data, money or another program may depend on what is there.
+    #[display("left as it is: a person has to decide")]
     Person,
     /// It passes by itself.
+    #[display("passes by itself")]
     Wait,
 }
 
@@ -87,49 +109,6 @@ impl Difference {
 /// Returns whether a state passes by itself. The other states of a table (archived, key not accessible) need a person.
 fn passes(state: &str) -> bool {
     matches!(state, "CREATING" | "UPDATING" | "DELETING")
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TableMissing => write!(out, "the table does not exist"),
-            Self::Keys(Other { found, wanted }) => {
-                write!(out, "its keys are {found}, not {wanted}: another program's table?")
-            }
-            Self::NotReady(state) => write!(out, "the table is {state}, not ACTIVE"),
-            Self::StreamOff => write!(out, "it has no stream, so no message would ever be sent"),
-            Self::StreamView(Other { found, wanted }) => write!(
-                out,
-                "its stream holds {found}, not {wanted}; a stream can't be changed, only switched off and made anew"
-            ),
-            Self::TtlOff(wanted) => write!(out, "items do not expire (TTL by `{wanted}` is off)"),
-            Self::TtlAttribute(Other { found, wanted }) => write!(out, "items expire by `{found}`, not by `{wanted}`"),
-            Self::IndexMissing(index) => write!(out, "index {index} does not exist"),
-            Self::IndexKeys(index, Other { found, wanted }) => {
-                write!(
-                    out,
-                    "index {index} has the keys {found}, not {wanted}; an index can't be changed, only replaced"
-                )
-            }
-            Self::IndexProjection(index, Other { found, wanted }) => {
-                write!(out, "index {index} copies {found}, not {wanted}; an index can't be changed, only replaced")
-            }
-            Self::IndexNotReady(index, state) => write!(out, "index {index} is {state}, not ACTIVE"),
-            Self::Billing(found) => {
-                write!(out, "it is billed as {found}, not on demand: beyond its capacity a rush is throttled")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Remedy {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Create => "`stamp-rally table create` completes this",
-            Self::Person => "left as it is: a person has to decide",
-            Self::Wait => "passes by itself",
-        })
-    }
 }
 
 /// Returns everything in which `found` differs, in the order in which it is put right: what is quick comes before an

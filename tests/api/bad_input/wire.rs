@@ -9,7 +9,7 @@ use std::{
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// So long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A request as it goes over the wire.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ pub async fn talk(url: &str, requests: Vec<Request>) -> Vec<(Request, Got)> {
 
 fn exchange(address: &str, bytes: &[u8]) -> Got {
     let mut connection = TcpStream::connect(address).unwrap();
-    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    connection.set_read_timeout(Some(TIMEOUT)).unwrap();
     // A server that has seen enough may close; what it said before is still there to read.
     let sent = connection.write_all(bytes);
     if sent.is_ok() {

@@ -367,7 +367,7 @@ async fn an_event_alone_is_checked_and_its_keys_are_those_of_the_log() {
     desk.patch(CONSUMERS, COUNTS, &json!({"stamps": null})).await;
     desk.patch(CONSUMERS, SHARD, &json!({"beat": null})).await;
 
-    let by_event = |told: Told| {
+    let by_event = |told: Output| {
         assert_eq!(told.code, 3, "{told:?}");
         let lines = told.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.map(|line| (line["pk"].as_str().unwrap().to_owned(), line)).collect::<BTreeMap<_, _>>()

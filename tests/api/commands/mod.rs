@@ -52,13 +52,13 @@ struct Desk {
 
 /// What a command said.
 #[derive(Debug)]
-struct Told {
+struct Output {
     code: i32,
     out: String,
     err: String,
 }
 
-impl Told {
+impl Output {
     #[track_caller]
     fn done(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
@@ -104,7 +104,7 @@ impl Desk {
         desk
     }
 
-    fn run(&self, arguments: &[&str]) -> Told {
+    fn run(&self, arguments: &[&str]) -> Output {
         told(self.command(arguments))
     }
 
@@ -114,11 +114,11 @@ impl Desk {
         command
     }
 
-    fn apply(&self, file: &str) -> Told {
+    fn apply(&self, file: &str) -> Output {
         self.apply_all(&[file])
     }
 
-    fn apply_all(&self, files: &[&str]) -> Told {
+    fn apply_all(&self, files: &[&str]) -> Output {
         told(self.application(files))
     }
 
@@ -130,7 +130,7 @@ impl Desk {
     }
 
     /// Begins to apply a file, and returns when that is held at the gate.
-    async fn applies(&self, file: &str, gate: &Gate) -> JoinHandle<Told> {
+    async fn applies(&self, file: &str, gate: &Gate) -> JoinHandle<Output> {
         let application = self.application(&[file]);
         let mut applying = tokio::task::spawn_blocking(move || told(application));
         tokio::select! {
@@ -198,10 +198,10 @@ impl Desk {
     }
 }
 
-fn told(mut command: Command) -> Told {
+fn told(mut command: Command) -> Output {
     let run = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Told { code: run.status.code().unwrap(), out: text(run.stdout), err: text(run.stderr) }
+    Output { code: run.status.code().unwrap(), out: text(run.stdout), err: text(run.stderr) }
 }
 
 fn event_id() -> EventId {

@@ -75,7 +75,7 @@ impl Stage {
     }
 
     /// Every promise about every participant.
-    pub async fn everything_is_told(&self) {
+    pub async fn every_promise_is_kept(&self) {
         let accepted = self.control("GET", "/pushes", &json!({})).await;
         let mut phones: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
         for push in accepted["pushes"].as_array().unwrap() {

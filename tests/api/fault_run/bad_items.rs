@@ -6,7 +6,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 
 use super::{
-    PATIENCE,
+    TIMEOUT,
     stage::{Stage, stamp},
     until,
 };
@@ -95,7 +95,7 @@ impl Stage {
     /// delivery may have written others meanwhile.
     pub async fn mend(&self, DamagedFact { key, attribute, was, next }: DamagedFact) {
         let reason = Some(text("unreadable"));
-        until("a notice is held for an item that can't be read", PATIENCE, async || {
+        until("a notice is held for an item that can't be read", TIMEOUT, async || {
             self.item(&next).await.filter(|item| item.get("noticeReason") == reason.as_ref())
         })
         .await;

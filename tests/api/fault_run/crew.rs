@@ -9,7 +9,7 @@ use stamp_rally::store::progress::Board;
 
 use crate::bad_items::{items::string, story::hashed};
 
-use super::{PATIENCE, process::Process, stage::Stage, strikes::Ledger, until};
+use super::{TIMEOUT, process::Process, stage::Stage, strikes::Ledger, until};
 
 /// So long a process that is asked to stop may take.
 const STOPS_WITHIN: Duration = Duration::from_secs(20);
@@ -44,7 +44,7 @@ impl<'s> Crew<'s> {
     /// The server says where it listens.
     pub async fn finds_the_server(&mut self) {
         let server = &self.server;
-        let address = until("the server listens", PATIENCE, async || server.told(|told| told.address.clone())).await;
+        let address = until("the server listens", TIMEOUT, async || server.told(|told| told.address.clone())).await;
         *self.stage.api.lock().unwrap() = Some(address);
     }
 

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 
 use super::{
-    PATIENCE,
+    TIMEOUT,
     stage::{Stage, stamp},
 };
 use crate::house::RALLY;
@@ -35,7 +35,7 @@ impl Stage {
                 "503" | "lost" | "no server" => {}
                 other => panic!("participant {person}, stamp {}: {other}", stamp(number)),
             }
-            assert!(began.elapsed() < PATIENCE, "participant {person} gave up, the last answer: {came}");
+            assert!(began.elapsed() < TIMEOUT, "participant {person} gave up, the last answer: {came}");
             tokio::time::sleep(PAUSE).await;
         }
     }

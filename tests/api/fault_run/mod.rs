@@ -33,7 +33,7 @@ use plan::Form;
 use stage::Stage;
 
 /// How long any single thing may take. A busy machine is slow; one that hangs is a failure.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 #[tokio::test]
 async fn fault_run_short() {
@@ -66,9 +66,9 @@ async fn run(form: &Form, seed: u64) -> Figures {
         tell(&format!("{:>3}. {many} acquisitions, {struck} ({seconds:.1} s)", number + 1));
     }
     let (struck, accepted) = (began.elapsed(), stage.accepted().await);
-    stage.is_drained(PATIENCE).await;
+    stage.is_drained(TIMEOUT).await;
     let drained = began.elapsed();
-    stage.everything_is_told().await;
+    stage.every_promise_is_kept().await;
     crew.stop().await;
     crew.has_reported_what_was_planted();
     let mut figures = stage.figures(&crew, seed).await;

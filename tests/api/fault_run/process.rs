@@ -18,13 +18,13 @@ const TAIL: usize = 40;
 pub struct Process {
     name: String,
     child: Child,
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<Output>>,
     reader: Option<JoinHandle<()>>,
 }
 
 /// What a process has said so far.
 #[derive(Default)]
-pub struct Told {
+pub struct Output {
     /// The name under which a consumer holds its shards.
     pub worker: Option<String>,
     /// Where a server listens.
@@ -42,7 +42,7 @@ impl Process {
         command.args(arguments).env_clear().envs(variables);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (told, lines) = (Arc::new(Mutex::new(Told::default())), BufReader::new(child.stderr.take().unwrap()));
+        let (told, lines) = (Arc::new(Mutex::new(Output::default())), BufReader::new(child.stderr.take().unwrap()));
         let mut kept = std::env::var("STAMP_RALLY_FAULT_RUN_LOGS")
             .ok()
             .map(|folder| File::create(format!("{folder}/{name}-{}.log", child.id())).unwrap());
@@ -59,7 +59,7 @@ impl Process {
     }
 
     /// Looks at what it has said.
-    pub fn told<T>(&self, look: impl FnOnce(&Told) -> T) -> T {
+    pub fn told<T>(&self, look: impl FnOnce(&Output) -> T) -> T {
         look(&self.told.lock().unwrap())
     }
 
@@ -106,7 +106,7 @@ impl Drop for Process {
     }
 }
 
-impl Told {
+impl Output {
     fn hears(&mut self, line: String) {
         let said: Value = serde_json::from_str(&line).unwrap_or_default();
         if let Some(worker) = said["worker.id"].as_str() {

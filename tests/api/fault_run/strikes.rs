@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use stamp_rally::store::progress::WorkerId;
 
 use super::{
-    PATIENCE,
+    TIMEOUT,
     crew::Crew,
     plan::{Strike, Wave},
     stage::Stage,
@@ -79,7 +79,7 @@ impl Crew<'_> {
         let Self { stage, ledger, .. } = self;
         let moment = pushes(stage).await + wave.after;
         let acquired = |step| stage.acquired.lock().unwrap().contains_key(step);
-        until("the wave's moment", PATIENCE, async || {
+        until("the wave's moment", TIMEOUT, async || {
             let quiet = wave.steps.iter().all(acquired) && ledger.busy(stage).await.is_empty();
             (quiet || pushes(stage).await >= moment).then_some(())
         })
@@ -103,7 +103,7 @@ impl Crew<'_> {
         let worker = self.consumers[slot].told(|told| told.worker.clone()).unwrap();
         self.consumers[slot].signal("STOP");
         let stage = self.stage;
-        until("its shards move", PATIENCE, async || {
+        until("its shards move", TIMEOUT, async || {
             let board = stage.board().await;
             let holds = |owner: Option<&str>| owner == Some(&worker);
             let moved = board.shards.iter().all(|item| !holds(item.owner.as_ref().map(WorkerId::as_str)));
@@ -121,7 +121,7 @@ impl Crew<'_> {
     async fn holder_of_a_busy_shard(&mut self) -> (usize, Option<String>) {
         let mut ledger = std::mem::take(&mut self.ledger);
         let crew = &*self;
-        let found = until("a worker owns a busy shard", PATIENCE, async || {
+        let found = until("a worker owns a busy shard", TIMEOUT, async || {
             let (busy, board) = (ledger.busy(crew.stage).await, crew.stage.board().await);
             let holder = |shard: &String| Some((crew.holder(&board, shard)?, Some(shard.clone())));
             let anybody =

@@ -25,7 +25,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use super::house::{Answer, RALLY};
 
 /// Longer than anything here takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Asks again and again until there is an answer worth having.
 pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
@@ -38,7 +38,7 @@ pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) 
             }
         }
     };
-    tokio::time::timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("waited in vain: {what}"))
+    tokio::time::timeout(TIMEOUT, asking).await.unwrap_or_else(|_| panic!("waited in vain: {what}"))
 }
 
 /// A running `stamp-rally`. Killed when it is dropped.
@@ -90,7 +90,7 @@ impl Process {
             }
             rest.join("\n")
         };
-        let rest = tokio::time::timeout(PATIENCE, rest).await.expect("it should end");
+        let rest = tokio::time::timeout(TIMEOUT, rest).await.expect("it should end");
         // Its stderr is closed: it has ended, or is about to.
         (self.child.wait().unwrap(), rest)
     }
@@ -142,7 +142,7 @@ async fn next_with(lines: &mut UnboundedReceiver<String>, words: &str, said: &mu
         }
         panic!("it ended without a line with {words:?}; it said:\n{said}")
     };
-    tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("no line with {words:?}"))
+    tokio::time::timeout(TIMEOUT, reading).await.unwrap_or_else(|_| panic!("no line with {words:?}"))
 }
 
 /// A stand-in of LINE by its control API, in any process.

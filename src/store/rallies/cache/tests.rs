@@ -36,15 +36,15 @@ impl Shop {
     }
 
     fn now_has(&self, value: &'static str) {
-        *self.answer.lock().unwrap() = Ok(Some(value));
+        *self.answer.lock() = Ok(Some(value));
     }
 
     fn has_nothing(&self) {
-        *self.answer.lock().unwrap() = Ok(None);
+        *self.answer.lock() = Ok(None);
     }
 
     fn is_down(&self) {
-        *self.answer.lock().unwrap() = Err("down");
+        *self.answer.lock() = Err("down");
     }
 
     fn let_through(&self, fetches: usize) {
@@ -59,7 +59,7 @@ impl Shop {
         let (answer, gate, fetches) = (self.answer.clone(), self.gate.clone(), self.fetches.clone());
         let fetch = async move || {
             fetches.fetch_add(1, Ordering::SeqCst);
-            let read = *answer.lock().unwrap();
+            let read = *answer.lock();
             gate.acquire().await.unwrap().forget();
             read.map_err(|why| StoreError::Unavailable(why.into()))
         };
@@ -188,7 +188,7 @@ async fn a_flood_of_unknown_ids_does_not_grow_the_memory_or_push_out_what_is_kno
     }
     assert_eq!(shop.found(0).await, Some("first"));
     assert_eq!(shop.fetches(), 20_001);
-    let known = shop.cache.known.lock().unwrap();
+    let known = shop.cache.known.lock();
     assert_eq!((known.values.len(), known.absent.len(), known.flights.len()), (1, 10_000, 0));
 }
 
@@ -210,7 +210,7 @@ async fn when_all_go_away_the_fetch_ends_and_leaves_nothing() {
     let mut first = Box::pin(shop.found(1));
     assert!(poll_immediate(&mut first).await.is_none());
     drop(first);
-    assert_eq!(shop.cache.known.lock().unwrap().flights.len(), 0);
+    assert_eq!(shop.cache.known.lock().flights.len(), 0);
     shop.let_through(1);
     assert_eq!(shop.found(1).await, Some("first"));
     assert_eq!(shop.fetches(), 2);

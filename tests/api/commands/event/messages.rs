@@ -54,7 +54,7 @@ async fn a_name_that_breaks_a_message_is_refused_with_file_line_and_key_before_a
 }
 
 /// What a rally at the desk says about its messages when it is applied with its own folder of templates.
-fn apply_with_address(desk: &Desk, file: &str) -> Told {
+fn apply_with_address(desk: &Desk, file: &str) -> Output {
     desk.run(&["event", "apply", file, "--templates", "flex"])
 }
 

@@ -8,14 +8,14 @@ use crate::domain::time::Timestamp;
 
 /// When a worker last looked at the progress of all. Clones are one.
 #[derive(Debug, Clone)]
-pub struct Heartbeat {
+pub struct Liveness {
     /// The uptime of its last look; `None`: it has not looked yet.
     last: Arc<watch::Sender<Option<Duration>>>,
     lease: Duration,
 }
 
-impl Heartbeat {
-    /// Creates the heartbeat of a worker that has not looked yet.
+impl Liveness {
+    /// Creates the liveness of a worker that has not looked yet.
     pub(super) fn of(lease: Duration) -> Self {
         Self { last: Arc::default(), lease }
     }
@@ -40,12 +40,12 @@ mod tests {
     #[test]
     fn a_worker_is_at_work_from_its_first_round_until_a_lease_after_its_last() {
         let seconds = Duration::from_secs;
-        let heartbeat = Heartbeat::of(seconds(15));
-        assert!(!heartbeat.is_alive(seconds(0)) && !heartbeat.is_alive(seconds(60)), "it has never looked");
-        heartbeat.set(seconds(60), Timestamp::EPOCH);
-        assert!(heartbeat.is_alive(seconds(60)) && heartbeat.is_alive(seconds(75)));
-        assert!(!heartbeat.is_alive(seconds(76)));
-        heartbeat.set(seconds(80), Timestamp::EPOCH);
-        assert!(heartbeat.is_alive(seconds(90)));
+        let liveness = Liveness::of(seconds(15));
+        assert!(!liveness.is_alive(seconds(0)) && !liveness.is_alive(seconds(60)), "it has never looked");
+        liveness.set(seconds(60), Timestamp::EPOCH);
+        assert!(liveness.is_alive(seconds(60)) && liveness.is_alive(seconds(75)));
+        assert!(!liveness.is_alive(seconds(76)));
+        liveness.set(seconds(80), Timestamp::EPOCH);
+        assert!(liveness.is_alive(seconds(90)));
     }
 }
