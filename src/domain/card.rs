@@ -170,7 +170,6 @@ mod tests {
     }
 
     fn held(id: &str, minute: i64) -> UserStamp {
-        proof: None,
         UserStamp {
             proof: None,
             event_id: "e".parse().unwrap(),

@@ -160,7 +160,6 @@ mod tests {
     }
 
     fn stamp(id: &str, at: i64, notice: NoticeStatus) -> UserStamp {
-        proof: None,
         UserStamp {
             proof: None,
             event_id: "e".parse().unwrap(),

@@ -99,7 +99,6 @@ fn a_user_is_pinned_and_the_articles_one_reads_back() {
 }
 
 fn acquired(notice: NoticeStatus) -> UserStamp {
-    proof: None,
     UserStamp {
         proof: None,
         event_id: "stamp-rally-202606".parse().unwrap(),

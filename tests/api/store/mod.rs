@@ -124,7 +124,6 @@ fn registration(who: &LineUserId, request: &str, now: Timestamp) -> User {
 }
 
 fn claim(who: &LineUserId, stamp: &str, request: &str, now: Timestamp) -> UserStamp {
-    proof: None,
     UserStamp {
         proof: None,
         event_id: "rally".parse().unwrap(),
