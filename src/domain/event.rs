@@ -16,7 +16,7 @@ use super::{
 };
 
 pub use change::{EventChange, EventNames, EventRemains, FixedChange};
-pub use limits::{ClaimLimits, Keywords};
+pub use limits::ClaimLimits;
 
 /// A rally, as its organiser set it up (entity `EVENT`).
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +41,6 @@ pub struct Event {
     pub completion_message_content: Option<Value>,
     /// What it asks of all claims.
     pub limits: ClaimLimits,
-    /// The texts to which its Official Account answers.
-    pub keywords: Keywords,
-    /// The Flex message for new friends of its Official Account, as LINE wants it, with placeholders.
-    pub greeting_message_content: Option<Value>,
     /// When it was first written.
     pub created_at: Timestamp,
     /// Its version: grows with every write.

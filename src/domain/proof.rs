@@ -30,7 +30,7 @@ pub(super) use code::Timeliness;
 pub use code::{Code, CodeSource, PERSON_STEP_SECONDS, PersonCode, StampCode, Step};
 pub use generations::{CodeGeneration, CodeKind, Generation, Generations, Living};
 pub use keys::{KeyFault, ProofKeys};
-pub use passcode::{Passcode, PasscodeHash, normalised};
+pub use passcode::{Passcode, PasscodeHash};
 pub use place::{Circle, Fix, Meters};
 pub use settings::{BeaconSettings, HardwareId, LocationSettings, ProofSettings, RotatingSettings};
 

@@ -215,7 +215,6 @@ fn event_change(file: &EventFile) -> EventChange {
         min_interval_seconds: file.min_interval_seconds.map(Some),
         max_speed_kmh: file.max_speed_kmh.map(Some),
         late_minutes: file.late_minutes.map(Some),
-        ..EventChange::default()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{ClaimLimits, Event, IndexShards, Keywords, LiffId, Window};
+use super::{ClaimLimits, Event, IndexShards, LiffId, Window};
 use crate::domain::{
     Malformed,
     bounded::Whole,
@@ -38,10 +38,6 @@ pub struct EventChange {
     pub max_speed_kmh: Option<Option<Whole<1, 1_000>>>,
     /// `lateMinutes`
     pub late_minutes: Option<Option<Whole<1, 1_440>>>,
-    /// `keywords`
-    pub keywords: Option<Option<Keywords>>,
-    /// `greetingMessageContent`
-    pub greeting_message_content: Option<Option<Value>>,
 }
 
 impl EventChange {
@@ -55,8 +51,6 @@ impl EventChange {
             "minIntervalSeconds" => self.min_interval_seconds.is_some(),
             "maxSpeedKmh" => self.max_speed_kmh.is_some(),
             "lateMinutes" => self.late_minutes.is_some(),
-            "keywords" => self.keywords.is_some(),
-            "greetingMessageContent" => self.greeting_message_content.is_some(),
             _ => false,
         }
     }
@@ -76,9 +70,7 @@ impl EventChange {
             index_shards: self.index_shards.unwrap_or(IndexShards::ONE),
             former_index_shards: BTreeSet::new(),
             limits,
-            keywords: self.keywords.flatten().unwrap_or_default(),
             completion_message_content: self.completion_message_content.flatten(),
-            greeting_message_content: self.greeting_message_content.flatten(),
             created_at: now,
             updated_at: now,
         })
@@ -108,10 +100,6 @@ impl EventChange {
             index_shards,
             former_index_shards: old.all_index_shards().filter(|former| *former != index_shards).collect(),
             limits,
-            keywords: self.keywords.map_or_else(|| old.keywords.clone(), Option::unwrap_or_default),
-            greeting_message_content: self
-                .greeting_message_content
-                .unwrap_or_else(|| old.greeting_message_content.clone()),
             completion_message_content: self
                 .completion_message_content
                 .unwrap_or_else(|| old.completion_message_content.clone()),
@@ -153,8 +141,6 @@ impl EventRemains {
             min_interval_seconds: change.min_interval_seconds.or(readable.min_interval_seconds),
             max_speed_kmh: change.max_speed_kmh.or(readable.max_speed_kmh),
             late_minutes: change.late_minutes.or(readable.late_minutes),
-            keywords: change.keywords.or(readable.keywords),
-            greeting_message_content: change.greeting_message_content.or(readable.greeting_message_content),
         };
         let mut event = whole.create(event_id, updated_at.map_or(now, |old| next_version(old, now)))?;
         event.created_at = created_at.unwrap_or(now);

@@ -12,8 +12,7 @@ use crate::domain::{
 };
 
 /// Returns a text as it is compared: NFKC, lower case, without white space.
-#[must_use]
-pub fn normalised(text: &str) -> String {
+fn normalised(text: &str) -> String {
     let lower = text.nfkc().flat_map(char::to_lowercase);
     lower.nfkc().filter(|character| !character.is_whitespace()).collect()
 }

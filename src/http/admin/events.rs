@@ -9,7 +9,7 @@ use serde::{Deserialize, de::IgnoredAny};
 
 use crate::domain::{
     bounded::Whole,
-    event::{Event, EventChange, EventNames, EventRemains, IndexShards, Keywords, LiffId},
+    event::{Event, EventChange, EventNames, EventRemains, IndexShards, LiffId},
     ids::{ChannelName, EventId},
     json::Plain,
     setting::Name,
@@ -68,10 +68,6 @@ pub struct EventInput {
     max_speed_kmh: Option<Option<Whole<1, 1_000>>>,
     #[serde(default, deserialize_with = "present")]
     late_minutes: Option<Option<Whole<1, 1_440>>>,
-    #[serde(default, deserialize_with = "present")]
-    keywords: Option<Option<Keywords>>,
-    #[serde(default, deserialize_with = "present")]
-    greeting_message_content: Option<Option<Plain>>,
     #[serde(default, rename = "createdAt")]
     _created_at: IgnoredAny,
     #[serde(default, rename = "updatedAt")]
@@ -91,9 +87,8 @@ impl EventInput {
         if let Some(channel) = self.channel.as_ref().filter(|channel| !app.channels.contains_key(channel)) {
             return Err(ApiError::InvalidRequest(format!("channel: no channel {channel} is configured")));
         }
-        let checked = |name, message: Option<Plain>| message.map(|Plain(json)| checked_message(name, json)).transpose();
-        let completion = self.completion_message_content.map(|message| checked("completionMessageContent", message));
-        let greeting = self.greeting_message_content.map(|message| checked("greetingMessageContent", message));
+        let checked = |Plain(json)| checked_message("completionMessageContent", json);
+        let message = self.completion_message_content.map(|message| message.map(checked).transpose());
         Ok(EventChange {
             name: self.name,
             starts_at: self.starts_at.map(|at| at.0),
@@ -102,12 +97,10 @@ impl EventInput {
             channel: self.channel,
             liff_id: self.liff_id,
             index_shards: self.index_shards,
-            completion_message_content: completion.transpose()?,
+            completion_message_content: message.transpose()?,
             min_interval_seconds: self.min_interval_seconds,
             max_speed_kmh: self.max_speed_kmh,
             late_minutes: self.late_minutes,
-            keywords: self.keywords,
-            greeting_message_content: greeting.transpose()?,
         })
     }
 }

@@ -38,10 +38,6 @@ pub struct EventView<'a> {
     max_speed_kmh: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     late_minutes: Option<u32>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    keywords: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    greeting_message_content: Option<&'a Value>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -61,8 +57,6 @@ impl<'a> EventView<'a> {
             min_interval_seconds: event.limits.min_interval_seconds.map(Whole::get),
             max_speed_kmh: event.limits.max_speed_kmh.map(Whole::get),
             late_minutes: event.limits.late_minutes.map(Whole::get),
-            keywords: event.keywords.as_slice(),
-            greeting_message_content: event.greeting_message_content.as_ref(),
             created_at: event.created_at,
             updated_at: event.updated_at,
         }

@@ -48,7 +48,7 @@ impl Setting for Event {
     const ATTRIBUTES: &'static [&'static str] = &[
         "PK", "SK", "entityType", "eventId", "name", "startsAt", "endsAt", "timeZone", "channel", "liffId",
         "indexShards", "formerIndexShards", "completionMessageContent", "minIntervalSeconds", "maxSpeedKmh", "lateMinutes",
-        "keywords", "greetingMessageContent", "createdAt", "updatedAt", "GSI1PK", "GSI1SK",
+        "createdAt", "updatedAt", "GSI1PK", "GSI1SK",
     ];
 
     fn listed(&self) -> Gsi1Key {
@@ -98,8 +98,6 @@ impl Entity for Event {
                 max_speed_kmh: item.value("maxSpeedKmh")?,
                 late_minutes: item.value("lateMinutes")?,
             },
-            keywords: item.value("keywords")?.unwrap_or_default(),
-            greeting_message_content: item.message("greetingMessageContent")?,
             created_at: item.required("createdAt")?,
             updated_at: item.required("updatedAt")?,
         })
@@ -132,8 +130,6 @@ pub(in super::super) fn event_remains(item: Item) -> EventRemains {
         min_interval_seconds: item.salvage("minIntervalSeconds", lost, Attributes::value).map(Some),
         max_speed_kmh: item.salvage("maxSpeedKmh", lost, Attributes::value).map(Some),
         late_minutes: item.salvage("lateMinutes", lost, Attributes::value).map(Some),
-        keywords: item.salvage("keywords", lost, Attributes::value).map(Some),
-        greeting_message_content: item.salvage("greetingMessageContent", lost, Attributes::message).map(Some),
     };
     let created_at = item.salvage("createdAt", required, Attributes::optional);
     let updated_at = item.salvage("updatedAt", required, Attributes::optional);
@@ -157,8 +153,6 @@ pub(in super::super) fn event(event: &Event) -> Item {
         .some("minIntervalSeconds", event.limits.min_interval_seconds.map(Whole::get), Writer::number)
         .some("maxSpeedKmh", event.limits.max_speed_kmh.map(Whole::get), Writer::number)
         .some("lateMinutes", event.limits.late_minutes.map(Whole::get), Writer::number)
-        .unless_default("keywords", &event.keywords)
-        .some("greetingMessageContent", event.greeting_message_content.as_ref(), Writer::json)
         .text("createdAt", event.created_at)
         .text("updatedAt", event.updated_at)
         .gsi1(&event.listed())

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::domain::{
-    event::{ClaimLimits, Event, Keywords, LiffId, Window},
+    event::{ClaimLimits, Event, LiffId, Window},
     proof::{CodeKind, Generation, PasscodeHash, ProofKind, Proofs},
     schedule::{Availability, Schedule},
     setting::Name,
@@ -28,8 +28,6 @@ fn rally() -> Event {
         former_index_shards: BTreeSet::new(),
         completion_message_content: None,
         limits: ClaimLimits::default(),
-        keywords: Keywords::default(),
-        greeting_message_content: None,
         created_at: at("2026-05-01T00:00:00.000Z"),
         updated_at: at("2026-05-02T00:00:00.000Z"),
     }
@@ -94,25 +92,22 @@ fn every_attribute_that_a_setting_is_written_with_is_known() {
     is_known::<StampMaster>(&master(&StampMaster { updated_at: rally().updated_at, ..guarded_stamp() }));
 }
 
-/// An event with limits for claims and with answers of its Official Account.
+/// An event with limits for claims.
 fn limited_rally() -> Event {
     let limits = ClaimLimits {
         min_interval_seconds: Some(60.try_into().unwrap()),
         max_speed_kmh: Some(80.try_into().unwrap()),
         late_minutes: Some(30.try_into().unwrap()),
     };
-    let keywords = Keywords::try_from(vec!["スタンプ".to_owned(), "Stamps".to_owned()]).unwrap();
-    Event { limits, keywords, greeting_message_content: Some(json!({"type": "flex"})), ..rally() }
+    Event { limits, ..rally() }
 }
 
 #[test]
-fn an_event_with_limits_and_answers_is_pinned() {
+fn an_event_with_limits_is_pinned() {
     let json = with(
         rally_json(),
         json!({
             "minIntervalSeconds": {"N": "60"}, "maxSpeedKmh": {"N": "80"}, "lateMinutes": {"N": "30"},
-            "keywords": {"L": [{"S": "スタンプ"}, {"S": "stamps"}]},
-            "greetingMessageContent": {"M": {"type": {"S": "flex"}}},
         }),
     );
     is_pinned(Stored::Event(limited_rally()), event(&limited_rally()), json);
