@@ -35,6 +35,8 @@ const CODES: [(u16, &str); 29] = [
     (409, "event_not_started"),
     (409, "event_ended"),
     (409, "stamp_inactive"),
+    (409, "stamp_closed"),
+    (409, "claim_refused"),
     (409, "resend_pending"),
     (409, "setting_fixed"),
     (412, "version_conflict"),
