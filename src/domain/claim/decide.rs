@@ -7,7 +7,7 @@ use super::{
     pace,
 };
 use crate::domain::{
-    fact::{Facts, Pace, UserStamp},
+    fact::{Pace, UserStamp},
     notice::NoticeStatus,
     proof::{AcceptedProof, ProofKind},
     stamp::Notify,

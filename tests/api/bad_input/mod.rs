@@ -15,7 +15,7 @@ use super::house::{
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
-const CODES: [(u16, &str); 29] = [
+const CODES: [(u16, &str); 31] = [
     (400, "invalid_request"),
     (400, "cursor_invalid"),
     (401, "token_missing"),
