@@ -24,6 +24,7 @@ use super::{
     known::KnownParticipants,
     ops::Ops,
     problem::ApiError,
+    refusals::Refusals,
 };
 
 /// What the application is made of.
@@ -64,6 +65,7 @@ pub struct App {
     pub(super) clock: Clock,
     pub(super) ops: Ops,
     pub(super) known: Arc<KnownParticipants>,
+    pub(super) refusals: Arc<Refusals>,
 }
 
 impl App {
@@ -82,6 +84,7 @@ impl App {
             allowed_origins: parts.allowed_origins.into(),
             clock: parts.clock,
             known: Arc::new(KnownParticipants::new()),
+            refusals: Arc::new(Refusals::new()),
         }
     }
 

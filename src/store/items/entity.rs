@@ -9,6 +9,7 @@ use crate::domain::{
 use super::{
     super::{keys::ItemKey, unreadable::Unreadable},
     attributes::Attributes,
+    refusals::REFUSALS,
 };
 
 /// The `entityType` of counted tries of a passcode: a number that DynamoDB adds up, read by no decoder.
@@ -65,7 +66,7 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
         Pace::TYPE => Pace::read(&mut item)?.keyed(Stored::Pace),
-        TRIES => return Ok(Stored::Other(entity_type)),
+        REFUSALS | TRIES => return Ok(Stored::Other(entity_type)),
         _ if item.has_key_of_ours() => {
             return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));
         }
