@@ -180,7 +180,9 @@ async fn claim(app: &App, rally: &Rally, master: &StampMaster, claim: &Claim) ->
             Decision::Ask(question) => answers.find(question, app, &case, claim).await?,
             Decision::Held => return Ok(held(answers.facts.unwrap_or_default(), master, claim)),
             Decision::NoKeys(no_keys) => return Err(ApiError::Internal(no_keys.into())),
-            Decision::Refuse(refusal) => return refuse(app, &rally.event, claim, (&master.stamp_id, refusal, answers)).await,
+            Decision::Refuse(refusal) => {
+                return refuse(app, &rally.event, claim, (&master.stamp_id, refusal, answers)).await;
+            }
         }
     }
 }
