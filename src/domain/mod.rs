@@ -27,6 +27,7 @@ pub mod proof;
 pub mod resend;
 pub mod schedule;
 pub mod setting;
+pub mod staff;
 pub mod stamp;
 pub mod time;
 pub mod trace;

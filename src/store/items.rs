@@ -9,6 +9,7 @@
 //! | `items/entity.rs` | which entity an item of the main table is |
 //! | `items/facts.rs`, `items/notice.rs` | facts, and the state of their notices |
 //! | `items/settings.rs` | events and stamp masters |
+//! | `items/staff.rs` | staff and screens |
 //! | `items/shard.rs` | lease and checkpoint of a shard, and what can be salvaged of them |
 //! | `items/handed_out.rs` | batches of functions, runs of `reconcile`: what may have been handed to LINE |
 //! | `items/consumer.rs` | the other items of a consumer, pending completions too, and which of all an item is |
@@ -27,6 +28,7 @@ mod json;
 mod notice;
 mod settings;
 mod shard;
+mod staff;
 
 #[cfg(test)]
 mod tests;
@@ -45,3 +47,4 @@ pub use json::storable;
 pub(super) use notice::{is_waiting, refusal};
 pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, time_zone, unknown};
 pub(super) use shard::{checkpoint, new_shard, parent_of, restarted, shard};
+pub(super) use staff::staff;

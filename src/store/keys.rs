@@ -10,6 +10,7 @@
 //! | `RESEND` | the participant's | `RESEND#{stampId}#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `COMPLETED` | the participant's | `COMPLETED` | [`ItemKey::Notice`] |
 //! | `PACE` | the participant's | `PACE` | [`ItemKey::Pace`] |
+//! | `STAFF` | `EVENT#{eventId}#STAFF` | `{staffId}` | [`ItemKey::Staff`] |
 //! | `TRIES` | `EVENT#{eventId}#USER#{lineUserId}#TRIES` | `{stampId}#{Unix seconds / 600}` | [`ItemKey::Tries`] |
 //! | `FRIENDSHIP` | `CHANNEL#{channel}#USER#{lineUserId}` | `FRIEND#{occurredAt}#{webhookEventId}` | [`ItemKey::Friendship`] |
 //!
@@ -34,6 +35,7 @@ mod tests;
 use crate::domain::{
     ids::{ChannelName, EventId, LineUserId, StampId, WebhookEventId},
     notice::{NoticeId, NoticeKey},
+    staff::StaffId,
     time::{Span, Timestamp},
 };
 
@@ -91,6 +93,13 @@ pub enum ItemKey {
         /// Who.
         line_user_id: LineUserId,
     },
+    /// A member of the staff, or a screen.
+    Staff {
+        /// Of which event.
+        event_id: EventId,
+        /// Which one.
+        staff_id: StaffId,
+    },
     /// How many passcodes a participant tried at a stamp in one stretch of time.
     Tries {
         /// In which event.
@@ -116,6 +125,7 @@ impl ItemKey {
             Self::Pace { event_id, line_user_id } | Self::Profile { event_id, line_user_id } => {
                 participant_partition(event_id, line_user_id)
             }
+            Self::Staff { event_id, .. } => staff_partition(event_id),
             Self::Tries { event_id, line_user_id, .. } => {
                 format!("{}#TRIES", participant_partition(event_id, line_user_id))
             }
@@ -134,6 +144,7 @@ impl ItemKey {
             Self::Notice(notice) => notice_sk(&notice.key),
             Self::Pace { .. } => PACE.to_owned(),
             Self::Profile { .. } => PROFILE.to_owned(),
+            Self::Staff { staff_id, .. } => staff_id.to_string(),
             Self::Tries { stamp_id, stretch, .. } => format!("{stamp_id}#{stretch}"),
         }
     }
@@ -152,6 +163,9 @@ impl ItemKey {
             }
             (["EVENT", event_id, "USER", user], [PACE]) => {
                 Self::Pace { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
+            }
+            (["EVENT", event_id, "STAFF"], [staff_id]) => {
+                Self::Staff { event_id: event_id.parse().ok()?, staff_id: staff_id.parse().ok()? }
             }
             (["EVENT", event_id, "USER", user, "TRIES"], [stamp_id, stretch]) => Self::Tries {
                 event_id: event_id.parse().ok()?,
@@ -179,6 +193,11 @@ impl ItemKey {
 /// Returns the partition of all facts of one participant (access pattern 1).
 pub(super) fn participant_partition(event_id: &EventId, line_user_id: &LineUserId) -> String {
     format!("EVENT#{event_id}#USER#{line_user_id}")
+}
+
+/// Returns the partition of an event's staff and screens.
+pub(super) fn staff_partition(event_id: &EventId) -> String {
+    format!("EVENT#{event_id}#STAFF")
 }
 
 /// Returns whether a key, primary or of an index, is one of an event.
