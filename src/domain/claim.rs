@@ -3,11 +3,13 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `claim/evidence.rs` | what a claim brings |
+//! | `claim/case.rs` | what it is decided by, and what a decision may ask for |
 //! | `claim/decide.rs` | the decision: the fact, a refusal, or what must be known first |
 //! | `claim/judge.rs` | whether the evidence is a proof that the stamp takes |
 //! | `claim/pace.rs` | interval and speed between two stamps |
 //! | `claim/refusal.rs`, `claim/texts.rs` | refusals with their figures, and what a participant reads of them |
 
+mod case;
 mod decide;
 mod evidence;
 mod judge;
@@ -25,7 +27,8 @@ use super::{
     time::Timestamp,
 };
 
-pub use decide::{Case, Decision, Known, NoKeys, Question, Registration, Wanted};
+pub use case::{Case, Known, NoKeys, Question};
+pub use decide::{Decision, Registration, Wanted};
 pub use evidence::{BroughtCode, Evidence, Report, Typed};
 pub use judge::{TRIES, TRIES_SECONDS};
 pub use refusal::{Refusal, Rejection, whole_seconds};

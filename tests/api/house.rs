@@ -62,6 +62,8 @@ pub const SECRET: &str = "8c570fa6dd201bb328f1c1eac23a96d8";
 pub const LOGIN_SECRET: &str = "a-login-channel-secret";
 /// The second Login channel of `main`: another stage of its MINI App.
 pub const MINI_APP: &str = "1000000003";
+/// The key of codes and passcodes: bytes 0 to 31, in base64url.
+pub const PROOF_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 /// The one origin whose pages may call the API.
 pub const PAGE: &str = "https://rally.example";
 
@@ -240,6 +242,13 @@ impl House {
         let day = Duration::from_hours(25);
         self.pass(day).await;
         self.engine.sweep(SystemTime::now() + day).unwrap();
+    }
+
+    /// Another server on the same tables, with its own caches, and its address. It ends when it is dropped.
+    pub fn another_server(&self) -> (Server, String) {
+        let listener = free_port();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        (Server::start(listener, self.process(&self.settings).app(&self.clients)), url)
     }
 
     /// A request to the API.

@@ -18,6 +18,7 @@ mod house;
 mod lambda;
 mod log_fields;
 mod organiser;
+mod presence;
 mod processes;
 mod proxy;
 mod reconcile;

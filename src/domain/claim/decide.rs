@@ -1,51 +1,18 @@
 //! The decision on a claim: pure. It takes what is known already, and says what else it must know.
 
-use super::{Claim, Refusal, admit, judge, judge::Judge, judge::Stop, pace};
+use super::{
+    Claim, Refusal, admit,
+    case::{Case, Known, NoKeys, Question},
+    judge::{self, Judge, Stop},
+    pace,
+};
 use crate::domain::{
-    event::Event,
-    fact::{Facts, Pace, UserStamp},
+    fact::{Pace, UserStamp},
     notice::NoticeStatus,
-    proof::{AcceptedProof, ProofKeys, ProofKind},
-    stamp::{Notify, StampMaster, StampMasters},
+    proof::{AcceptedProof, ProofKind},
+    stamp::Notify,
     time::Timestamp,
 };
-
-/// What a claim is decided by.
-#[derive(Clone, Copy)]
-pub struct Case<'a> {
-    /// The event.
-    pub event: &'a Event,
-    /// Its stamps.
-    pub masters: &'a StampMasters,
-    /// The claimed one.
-    pub master: &'a StampMaster,
-    /// The keys of codes and passcodes.
-    pub keys: &'a ProofKeys,
-    /// When the claim was received.
-    pub now: Timestamp,
-}
-
-/// What was read because a decision asked for it.
-#[derive(Clone, Copy, Default)]
-pub struct Known<'a> {
-    /// All facts of the participant.
-    pub facts: Option<&'a Facts>,
-    /// How many passcodes the participant tried, this one included.
-    pub tries: Option<u32>,
-    /// Whether the case has the master as the table has it, and not as it was cached.
-    pub has_newest_master: bool,
-}
-
-/// What must be known before a claim is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question {
-    /// The participant's facts: one consistent Query.
-    Facts,
-    /// The master as the table has it: one `GetItem`.
-    NewestMaster,
-    /// The number of this try: one Update that counts it.
-    Try,
-}
 
 /// What comes of a claim.
 #[derive(Debug)]
@@ -61,11 +28,6 @@ pub enum Decision {
     /// It is refused, unless the participant has the stamp.
     Refuse(Refusal),
 }
-
-/// A stamp is proved by a key, and this server has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a stamp takes codes or a passcode, and `proofs.keys` has no key: configure the keys that made them")]
-pub struct NoKeys;
 
 /// A stamp to be recorded, and under which conditions.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     BroughtCode, Claim, Evidence, Refusal, Rejection, Report,
-    decide::{Case, Known, NoKeys, Question},
+    case::{Case, Known, NoKeys, Question},
 };
 use crate::domain::{
     claim::refusal::Rejection::{CodeEarly, CodeExpired, CodeOtherStamp, CodeRevoked, CodeUnknown},

@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::{
     ids::StampId,
-    language::Language,
     proof::{Meters, Proofs},
     schedule::Closed,
 };
@@ -121,12 +120,6 @@ impl Refusal {
         let reason = self.reason().map(|reason| ("reason", json!(reason)));
         reason.into_iter().chain(figure).map(|(name, value)| (name.to_owned(), value)).collect()
     }
-
-    /// Returns what a participant reads: what is wrong, and what to do.
-    #[must_use]
-    pub fn text(&self, language: Language) -> String {
-        super::texts::of(self, language)
-    }
 }
 
 impl Rejection {
@@ -161,11 +154,3 @@ impl Rejection {
 pub fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text(Language::English))
-    }
-}
-
-impl std::error::Error for Refusal {}

@@ -1,6 +1,6 @@
 //! What a participant reads of a refusal: what is wrong, and what to do; in Japanese and in English.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use super::{Refusal, Rejection, refusal::whole_seconds};
 use crate::domain::{
@@ -8,7 +8,23 @@ use crate::domain::{
     schedule::Closed,
 };
 
-pub(super) fn of(refusal: &Refusal, language: Language) -> String {
+impl Refusal {
+    /// Returns what a participant reads: what is wrong, and what to do.
+    #[must_use]
+    pub fn text(&self, language: Language) -> String {
+        of(self, language)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(English))
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+fn of(refusal: &Refusal, language: Language) -> String {
     match refusal {
         Refusal::EventEnded => pick(language, "イベントは終了しました。", "the event has ended"),
         Refusal::EventNotStarted => {

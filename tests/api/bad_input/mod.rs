@@ -15,7 +15,7 @@ use super::house::{
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
-const CODES: [(u16, &str); 29] = [
+const CODES: [(u16, &str); 31] = [
     (400, "invalid_request"),
     (400, "cursor_invalid"),
     (401, "token_missing"),
@@ -35,6 +35,8 @@ const CODES: [(u16, &str); 29] = [
     (409, "event_not_started"),
     (409, "event_ended"),
     (409, "stamp_inactive"),
+    (409, "stamp_closed"),
+    (409, "claim_refused"),
     (409, "resend_pending"),
     (409, "setting_fixed"),
     (412, "version_conflict"),

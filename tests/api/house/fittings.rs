@@ -8,7 +8,7 @@ use stamp_rally::{
     cli::config::Settings, delivery::RetrySettings, domain::time::Timestamp, line::id_token::Verification,
 };
 
-use super::{MINI_APP, PAGE, SECRET};
+use super::{MINI_APP, PAGE, PROOF_KEY, SECRET};
 
 /// What one house has that others haven't.
 #[derive(Clone)]
@@ -105,6 +105,7 @@ impl Fittings {
             ("STAMP_RALLY__LINE__CHANNELS", json!({ "main": main, "other": other }).to_string()),
             ("STAMP_RALLY__ADMIN__TOKENS", admin_tokens().to_string()),
             ("STAMP_RALLY__HTTP__ALLOWED_ORIGINS", json!([PAGE]).to_string()),
+            ("STAMP_RALLY__PROOFS__KEYS", json!([PROOF_KEY]).to_string()),
         ];
         let environment = environment.map(|(key, value)| (OsString::from(key), OsString::from(value)));
         let mut settings = Settings::load(None, environment).unwrap();

@@ -56,6 +56,16 @@ impl Person<'_> {
         Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}"))).await
     }
 
+    /// Acquires a stamp with a proof.
+    pub async fn prove(&self, stamp: &str, proof: Value) -> Answer {
+        Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}")).json(&json!({"proof": proof}))).await
+    }
+
+    /// Acquires the stamp that a code is of.
+    pub async fn scan(&self, proof: Value) -> Answer {
+        Answer::to(self.request(Method::POST, "/me/scans").json(&json!({"proof": proof}))).await
+    }
+
     pub async fn acquire_as(&self, stamp: &str, key: &str) -> Answer {
         Answer::to(self.request(Method::POST, &format!("/me/stamps/{stamp}")).header("Idempotency-Key", key)).await
     }

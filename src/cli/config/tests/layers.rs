@@ -106,7 +106,7 @@ fn an_unknown_key_is_named_with_the_known_ones() {
     );
     refuses(
         "[htpp]\nbind = \"127.0.0.1:1\"\n",
-        "`htpp` (file rally.toml): unknown field `htpp`, expected one of `http`, `store`, `line`, `delivery`, `ops`, `admin`, `log`",
+        "`htpp` (file rally.toml): unknown field `htpp`, expected one of `http`, `store`, `line`, `delivery`, `proofs`, `ops`, `admin`, `log`",
     );
     assert_eq!(
         variable_refusal("STAMP_RALLY__DELIVERY__LEASE", "1000"),
@@ -114,7 +114,7 @@ fn an_unknown_key_is_named_with_the_known_ones() {
     );
     assert_eq!(
         variable_refusal("STAMP_RALLY__FOO__BAR", "1"),
-        "`foo` (variable STAMP_RALLY__FOO__BAR): unknown field `foo`, expected one of `http`, `store`, `line`, `delivery`, `ops`, `admin`, `log`"
+        "`foo` (variable STAMP_RALLY__FOO__BAR): unknown field `foo`, expected one of `http`, `store`, `line`, `delivery`, `proofs`, `ops`, `admin`, `log`"
     );
     let refusal = refusal(&format!("{CHANNEL}acess_token = \"hush-hush\"\n"));
     assert!(refusal.starts_with("`line.channels.main.acess_token` (file rally.toml): unknown field"), "{refusal}");
