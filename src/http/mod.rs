@@ -7,8 +7,10 @@ mod admin;
 mod app;
 pub mod auth;
 mod body;
+mod claim;
 mod cross_origin;
 pub mod csv;
+mod grants;
 mod known;
 mod observe;
 mod ops;
@@ -17,6 +19,7 @@ mod problem;
 mod request_id;
 mod routes;
 mod server;
+mod view;
 mod webhook;
 
 /// Cursors, for their fuzz target.

@@ -3,8 +3,9 @@
 use aws_sdk_dynamodb::types::{ReturnValue::AllNew, ReturnValuesOnConditionCheckFailure::AllOld};
 
 use crate::domain::{
-    ids::EventId,
-    staff::{Staff, StaffId},
+    Malformed,
+    ids::{EventId, StampId},
+    staff::{Staff, StaffId, StaffOrder, StaffStamps, StaffToken},
     time::Timestamp,
 };
 
@@ -17,6 +18,48 @@ use super::{
 };
 
 impl Store {
+    /// Carries the order of a new member of the staff, or of a new screen, out: one Query (the event's stamps, where it
+    /// names some), one `PutItem`. Returns the token, which is stored nowhere, with what was stored.
+    ///
+    /// Refuses an order for a stamp that the event doesn't have.
+    #[tracing::instrument(name = "store.hire", level = "debug", skip_all)]
+    pub async fn hire(
+        &self,
+        event_id: &EventId,
+        order: StaffOrder,
+        now: Timestamp,
+    ) -> Result<Result<(Staff, StaffToken), Malformed>, StoreError> {
+        if let Some((path, stamp_id)) = self.unknown_stamp(event_id, &order.stamps).await? {
+            return Ok(Err(Malformed::new(path, format!("the event has no stamp {stamp_id}: make it first"))));
+        }
+        let mut chance = [0; 38];
+        getrandom::fill(&mut chance).map_err(StoreError::broken)?;
+        let made = order.make(event_id.clone(), now, chance.into());
+        if let Ok((staff, _)) = &made {
+            self.add_staff(staff).await?;
+        }
+        Ok(made)
+    }
+
+    /// Returns the first stamp that the event doesn't have, with its path. What the list doesn't show yet is looked up.
+    async fn unknown_stamp<'s>(
+        &self,
+        event_id: &EventId,
+        stamps: &'s StaffStamps,
+    ) -> Result<Option<(String, &'s StampId)>, StoreError> {
+        let mut named = stamps.named().peekable();
+        if named.peek().is_none() {
+            return Ok(None);
+        }
+        let masters = self.masters(event_id).await?;
+        for (path, stamp_id) in named.filter(|(_, stamp_id)| !masters.ids().any(|id| id == *stamp_id)) {
+            if self.master(event_id, stamp_id).await?.is_none() {
+                return Ok(Some((path, stamp_id)));
+            }
+        }
+        Ok(None)
+    }
+
     /// Adds a member of the staff, or a screen. One `PutItem` on condition that its key is free; a repeat of our own write
     /// whose answer got lost is done.
     ///

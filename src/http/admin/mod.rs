@@ -8,6 +8,7 @@ mod list;
 mod notice_view;
 mod precondition;
 mod replace;
+pub(super) mod staff;
 pub(super) mod stamps;
 pub(super) mod stats;
 pub(super) mod users;
