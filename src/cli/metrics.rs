@@ -7,7 +7,8 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 const BUCKETS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// What is counted, with the words that `/metrics` says about it.
-const COUNTERS: [(&str, &str); 8] = [
+const COUNTERS: [(&str, &str); 9] = [
+    ("claims_refused_total", "Claims for stamps that were refused, by reason."),
     ("http_requests_total", "Requests by endpoint, method and status."),
     ("id_tokens_refused_total", "ID tokens that were not accepted, by reason."),
     ("stamp_rally_items_unreadable_total", "How often an item was met that can't be read; `table check` lists them."),

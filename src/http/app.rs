@@ -25,6 +25,7 @@ use super::{
     known::KnownParticipants,
     ops::Ops,
     problem::ApiError,
+    refusals::Refusals,
 };
 
 /// What the application is made of.
@@ -65,6 +66,7 @@ pub struct App {
     pub(super) clock: Clock,
     pub(super) ops: Ops,
     pub(super) known: Arc<KnownParticipants>,
+    pub(super) refusals: Arc<Refusals>,
 }
 
 impl App {
@@ -83,6 +85,7 @@ impl App {
             allowed_origins: parts.allowed_origins.into(),
             clock: parts.clock,
             known: Arc::new(KnownParticipants::new()),
+            refusals: Arc::new(Refusals::new()),
         }
     }
 

@@ -226,7 +226,10 @@ async fn refuse(
         Some(_) => None,
         None => acquired_before(app, event, stamp_id, claim).await?,
     };
-    found.ok_or_else(|| refusal.into())
+    found.ok_or_else(|| {
+        app.refusals.count(event, stamp_id, &refusal, &app.clock);
+        refusal.into()
+    })
 }
 
 async fn require_registered(app: &App, event: &Event, claim: &Claim) -> Result<(), ApiError> {

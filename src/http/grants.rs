@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::domain::{
     claim::{Claim, Evidence, NoKeys, Refusal, Report, person_of},
+    event::Event,
     ids::{EventId, LineUserId, RequestId, StampId},
 };
 
@@ -42,7 +43,7 @@ pub(super) async fn grant(
     let rally = app.rally(&event_id).await?;
     let granter = app.granter(&req, (&event_id, &stamp_id)).await?;
     app.stamp(&rally, &stamp_id).await?;
-    let line_user_id = whose(&app, &event_id, input.0.code.as_str())?;
+    let line_user_id = whose(&app, (&rally.event, &stamp_id), input.0.code.as_str())?;
     if !claim::is_registered(&app, &event_id, &line_user_id).await? {
         return Err(ApiError::ParticipantNotFound);
     }
@@ -51,9 +52,13 @@ pub(super) async fn grant(
 }
 
 /// Returns whose code was scanned. A server without a key can't judge any: our trouble.
-fn whose(app: &App, event_id: &EventId, code: &str) -> Result<LineUserId, ApiError> {
+fn whose(app: &App, (event, stamp_id): (&Event, &StampId), code: &str) -> Result<LineUserId, ApiError> {
     if app.proof_keys.is_empty() {
         return Err(ApiError::Internal(NoKeys.into()));
     }
-    Ok(person_of(code, event_id, &app.proof_keys, app.clock.now()).map_err(Refusal::Rejected)?)
+    person_of(code, &event.event_id, &app.proof_keys, app.clock.now()).map_err(|rejection| {
+        let refusal = Refusal::Rejected(rejection);
+        app.refusals.count(event, stamp_id, &refusal, &app.clock);
+        refusal.into()
+    })
 }

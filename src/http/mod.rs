@@ -16,6 +16,7 @@ mod observe;
 mod ops;
 mod participant;
 mod problem;
+mod refusals;
 mod request_id;
 mod routes;
 mod server;

@@ -29,6 +29,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
         at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend")
             .on(Method::POST, admin::deliveries::resend),
+        at("/admin/api/events/{eventId}/refusals").get(admin::refusals::list),
         at("/admin/api/events/{eventId}/stats").get(admin::stats::show),
         at("/openapi.json").get(ops::openapi),
     ];

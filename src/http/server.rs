@@ -12,7 +12,7 @@ use actix_web::{
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{app::App, auth, cross_origin::cors, observe::observe, ops::Ops, routes};
+use super::{app::App, auth, cross_origin::cors, observe::observe, ops::Ops, refusals, routes};
 
 /// An idle connection is kept so long: longer than load balancers do (60 s), so that they close first.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -29,6 +29,8 @@ const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
     let metrics = app.ops.metrics.clone();
     auth::count_from_nothing();
+    refusals::count_from_nothing();
+    let (refusals, store, clock) = (Arc::clone(&app.refusals), app.store.clone(), app.clock.clone());
     let server = HttpServer::new(move || service(app.on_this_thread()))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_TIMEOUT)
@@ -37,7 +39,12 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
         .shutdown_timeout(DRAIN_TIMEOUT_S)
         .listen(listener)?
         .run();
-    with_upkeep(metrics, server).await
+    let ended = tokio::select! {
+        ended = with_upkeep(metrics, server) => ended,
+        () = refusals.keep(&store, &clock) => Ok(()),
+    };
+    refusals.write(&store, &clock).await;
+    ended
 }
 
 /// Serves what operators ask alone, for a process without the API, until `shutdown`.

@@ -44,6 +44,18 @@ impl WorkerId {
     }
 }
 
+/// Names one run of one server: never the same twice, so that what it counts is its own.
+#[derive(Debug, Display, From, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessId(String);
+
+impl ProcessId {
+    /// Makes a new name (UUID v4).
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(uuid::Uuid::new_v4().to_string())
+    }
+}
+
 /// A sequence number: decimal digits, of which the stream promises neither the number nor a size that fits a machine
 /// word (API reference: 21 to 40 characters). Compared as the number it is.
 #[derive(Debug, Display, Clone, PartialEq, Eq, Hash)]

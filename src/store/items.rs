@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `items/entity.rs` | which entity an item of the main table is |
 //! | `items/facts.rs`, `items/notice.rs` | facts, and the state of their notices |
+//! | `items/refusals.rs` | refused claims of an hour |
 //! | `items/settings.rs` | events and stamp masters |
 //! | `items/staff.rs` | staff and screens |
 //! | `items/shard.rs` | lease and checkpoint of a shard, and what can be salvaged of them |
@@ -26,6 +27,7 @@ mod fields;
 mod handed_out;
 mod json;
 mod notice;
+mod refusals;
 mod settings;
 mod shard;
 mod staff;
@@ -45,6 +47,7 @@ pub(super) use fields::{Fields, key_of, number, primary_key, progress_key, text}
 pub(super) use handed_out::{all_handed_out, batch, batch_facts, run};
 pub use json::storable;
 pub(super) use notice::{is_waiting, refusal};
+pub(super) use refusals::{read_refusals, refusals};
 pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, time_zone, unknown};
 pub(super) use shard::{checkpoint, new_shard, parent_of, restarted, shard};
 pub(super) use staff::staff;

@@ -10,6 +10,7 @@
 //! | `RESEND` | the participant's | `RESEND#{stampId}#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `COMPLETED` | the participant's | `COMPLETED` | [`ItemKey::Notice`] |
 //! | `PACE` | the participant's | `PACE` | [`ItemKey::Pace`] |
+//! | `REFUSALS` | `EVENT#{eventId}#REFUSALS` | `{hour}#{process}` | [`ItemKey::Refusals`] |
 //! | `STAFF` | `EVENT#{eventId}#STAFF` | `{staffId}` | [`ItemKey::Staff`] |
 //! | `TRIES` | `EVENT#{eventId}#USER#{lineUserId}#TRIES` | `{stampId}#{Unix seconds / 600}` | [`ItemKey::Tries`] |
 //! | `FRIENDSHIP` | `CHANNEL#{channel}#USER#{lineUserId}` | `FRIEND#{occurredAt}#{webhookEventId}` | [`ItemKey::Friendship`] |
@@ -33,11 +34,14 @@ mod shard;
 mod tests;
 
 use crate::domain::{
+    counts::Hour,
     ids::{ChannelName, EventId, LineUserId, StampId, WebhookEventId},
     notice::{NoticeId, NoticeKey},
     staff::StaffId,
     time::{Span, Timestamp},
 };
+
+use super::ids::ProcessId;
 
 pub(super) use index::{
     EVENTS, holders_partition, is_listed_partition, masters_partition, parked_partition, timed_user, users_partition,
@@ -93,6 +97,15 @@ pub enum ItemKey {
         /// Who.
         line_user_id: LineUserId,
     },
+    /// What one process refused of an event's claims in one hour.
+    Refusals {
+        /// Of which event.
+        event_id: EventId,
+        /// In which hour.
+        hour: Hour,
+        /// Which process.
+        process: ProcessId,
+    },
     /// A member of the staff, or a screen.
     Staff {
         /// Of which event.
@@ -125,6 +138,7 @@ impl ItemKey {
             Self::Pace { event_id, line_user_id } | Self::Profile { event_id, line_user_id } => {
                 participant_partition(event_id, line_user_id)
             }
+            Self::Refusals { event_id, .. } => refusals_partition(event_id),
             Self::Staff { event_id, .. } => staff_partition(event_id),
             Self::Tries { event_id, line_user_id, .. } => {
                 format!("{}#TRIES", participant_partition(event_id, line_user_id))
@@ -144,6 +158,7 @@ impl ItemKey {
             Self::Notice(notice) => notice_sk(&notice.key),
             Self::Pace { .. } => PACE.to_owned(),
             Self::Profile { .. } => PROFILE.to_owned(),
+            Self::Refusals { hour, process, .. } => format!("{}#{process}", hour.as_str()),
             Self::Staff { staff_id, .. } => staff_id.to_string(),
             Self::Tries { stamp_id, stretch, .. } => format!("{stamp_id}#{stretch}"),
         }
@@ -164,6 +179,11 @@ impl ItemKey {
             (["EVENT", event_id, "USER", user], [PACE]) => {
                 Self::Pace { event_id: event_id.parse().ok()?, line_user_id: LineUserId::stored(user).ok()? }
             }
+            (["EVENT", event_id, "REFUSALS"], [hour, process]) => Self::Refusals {
+                event_id: event_id.parse().ok()?,
+                hour: Some(Hour::stored(hour)).filter(|hour| hour.start().is_some())?,
+                process: ProcessId::from((*process).to_owned()),
+            },
             (["EVENT", event_id, "STAFF"], [staff_id]) => {
                 Self::Staff { event_id: event_id.parse().ok()?, staff_id: staff_id.parse().ok()? }
             }
@@ -193,6 +213,11 @@ impl ItemKey {
 /// Returns the partition of all facts of one participant (access pattern 1).
 pub(super) fn participant_partition(event_id: &EventId, line_user_id: &LineUserId) -> String {
     format!("EVENT#{event_id}#USER#{line_user_id}")
+}
+
+/// Returns the partition of an event's refused claims.
+pub(super) fn refusals_partition(event_id: &EventId) -> String {
+    format!("EVENT#{event_id}#REFUSALS")
 }
 
 /// Returns the partition of an event's staff and screens.

@@ -11,6 +11,7 @@
 //! | [`staff`] | staff and screens: add, list, revoke |
 //! | [`masters`] | events and stamp masters: read, list, replace |
 //! | [`rallies`] | the same, cached |
+//! | [`refusals`] | refused claims by hour |
 //! | [`listing`] | lists by index, page by page and as one |
 //! | [`notices`], [`waiting`] | the delivery's marks; which of many notices wait |
 //! | [`completions`] | cards of which it can't be said yet whether they are complete |
@@ -38,6 +39,7 @@ pub mod paging;
 pub mod participants;
 pub mod progress;
 pub mod rallies;
+pub mod refusals;
 pub mod staff;
 pub mod stream;
 pub mod table;

@@ -44,6 +44,7 @@ impl Unreadable {
             | ItemKey::Friendship { .. }
             | ItemKey::Master { .. }
             | ItemKey::Pace { .. }
+            | ItemKey::Refusals { .. }
             | ItemKey::Staff { .. }
             | ItemKey::Tries { .. } => None,
         }

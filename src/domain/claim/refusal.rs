@@ -95,6 +95,43 @@ impl Refusal {
         }
     }
 
+    /// Every word by which refusals are counted.
+    pub const REASONS: [&str; 21] = [
+        "code_early",
+        "code_expired",
+        "code_other_stamp",
+        "code_revoked",
+        "code_unknown",
+        "event_ended",
+        "event_not_started",
+        "hours",
+        "interval",
+        "kind_not_taken",
+        "location_inaccurate",
+        "location_stale",
+        "not_yet",
+        "over",
+        "passcode",
+        "passcode_wrong",
+        "prerequisite",
+        "proof_required",
+        "stamp_inactive",
+        "too_far",
+        "travel",
+    ];
+
+    /// Returns the word by which it is counted: its reason, or its code where that has one reason only.
+    #[must_use]
+    pub fn counted_as(&self) -> &'static str {
+        match self {
+            Self::EventEnded => "event_ended",
+            Self::EventNotStarted => "event_not_started",
+            Self::ProofRequired { .. } => "proof_required",
+            Self::StampInactive => "stamp_inactive",
+            other => other.reason().unwrap_or("other"),
+        }
+    }
+
     /// Returns how long to wait before a repeat can succeed, where that is known.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {

@@ -599,6 +599,7 @@ fn every_refusal_says_something_in_both_languages() {
     for refusal in refusals.into_iter().chain(rejections.map(Refusal::Rejected)) {
         let (japanese, english) = (refusal.text(Japanese), refusal.text(English));
         assert!(japanese.chars().any(|character| character >= 'ぁ') && english.is_ascii(), "{japanese} {english}");
+        assert!(Refusal::REASONS.contains(&refusal.counted_as()), "{refusal:?}");
         assert!(japanese.ends_with('。') && english.ends_with('.'), "{japanese} {english}");
     }
     let waits = Refusal::Interval { retry_after: wait };

@@ -7,6 +7,7 @@ pub(super) mod events;
 mod list;
 mod notice_view;
 mod precondition;
+pub(super) mod refusals;
 mod replace;
 pub(super) mod staff;
 pub(super) mod stamps;

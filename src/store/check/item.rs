@@ -215,8 +215,8 @@ fn remedy(unreadable: &Unreadable) -> String {
         Some(ItemKey::Profile { .. }) => {
             format!("set {attribute} right in the table; the participant's card answers then")
         }
-        Some(ItemKey::Pace { .. } | ItemKey::Tries { .. }) => {
-            "delete the item: the participant's next claim writes another".to_owned()
+        Some(ItemKey::Pace { .. } | ItemKey::Refusals { .. } | ItemKey::Tries { .. }) => {
+            "delete the item: the next claim writes another".to_owned()
         }
         Some(ItemKey::Staff { .. }) => {
             format!(

@@ -10,6 +10,7 @@ use crate::domain::{
 use super::{
     super::{keys::ItemKey, unreadable::Unreadable},
     attributes::Attributes,
+    refusals::REFUSALS,
 };
 
 /// The `entityType` of counted tries of a passcode: a number that DynamoDB adds up, read by no decoder.
@@ -70,7 +71,7 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
         Pace::TYPE => Pace::read(&mut item)?.keyed(Stored::Pace),
         Staff::TYPE => Staff::read(&mut item)?.keyed(Stored::Staff),
-        TRIES => return Ok(Stored::Other(entity_type)),
+        REFUSALS | TRIES => return Ok(Stored::Other(entity_type)),
         _ if item.has_key_of_ours() => {
             return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));
         }

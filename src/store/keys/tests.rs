@@ -181,6 +181,15 @@ fn item_key() -> impl Strategy<Value = ItemKey> {
         }),
         (event_id(), stamp_id()).prop_map(|(event_id, stamp_id)| ItemKey::Master { event_id, stamp_id }),
         notice().prop_map(ItemKey::Notice),
+        (event_id(), user()).prop_map(|(event_id, line_user_id)| ItemKey::Pace { event_id, line_user_id }),
+        (event_id(), user(), stamp_id(), 0_i64..4_000_000).prop_map(|(event_id, line_user_id, stamp_id, stretch)| {
+            ItemKey::Tries { event_id, line_user_id, stamp_id, stretch }
+        }),
+        event_id().prop_map(|event_id| ItemKey::Refusals {
+            event_id,
+            hour: Hour::stored("2026-05-23T19:00+09:00"),
+            process: ProcessId::from("p1".to_owned()),
+        }),
         (event_id(), user()).prop_map(|(event_id, line_user_id)| ItemKey::Profile { event_id, line_user_id }),
         (event_id(), "[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
             .prop_map(|(event_id, id)| ItemKey::Staff { event_id, staff_id: id.parse().unwrap() }),

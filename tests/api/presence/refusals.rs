@@ -133,3 +133,28 @@ async fn a_participants_own_code_changes_every_minute() {
     assert_ne!(later["code"], shown["code"]);
     house.close().await;
 }
+
+#[tokio::test]
+async fn refused_claims_are_counted_by_hour_stamp_and_reason_and_name_nobody() {
+    let house = House::open("counted refusals").await;
+    house.change_stamp("001", &taking(json!([["qr_static"]]))).await;
+    let (server, url) = house.another_server();
+    let (hanako, client) = (house.hanako(), reqwest::Client::builder().no_proxy().build().unwrap());
+    for proof in [json!({"code": "nonsense"}), json!({"code": "nonsense"}), json!({})] {
+        let claim = client.post(format!("{url}/api/events/{RALLY}/me/stamps/001")).bearer_auth(&hanako.token);
+        Answer::to(claim.json(&json!({"proof": proof}))).await.is(422);
+    }
+    // A server that stops writes what it counted.
+    tokio::task::spawn_blocking(|| drop(server)).await.unwrap();
+    let seen = house.bearer("viewer").get(&format!("/{RALLY}/refusals")).await.is(200).body;
+    let rows = seen["refusals"].as_array().unwrap();
+    let counted: Vec<_> = rows.iter().map(|row| (&row["stampId"], &row["reason"], &row["count"])).collect();
+    let (first, unknown, required) = (json!("001"), json!("code_unknown"), json!("proof_required"));
+    assert_eq!(counted, [(&first, &unknown, &json!(2)), (&first, &required, &json!(1))]);
+    assert!(rows[0]["hour"].as_str().unwrap().ends_with(":00+09:00"), "{seen}");
+    assert!(!seen.to_string().contains(&hanako.id));
+    let later = house.organiser().get(&format!("/{RALLY}/refusals?from=2030-01-01")).await.is(200).body;
+    assert_eq!(later, json!({"refusals": []}));
+    house.organiser().get(&format!("/{RALLY}/refusals?from=x")).await.refuses(400, "invalid_request");
+    house.close().await;
+}
