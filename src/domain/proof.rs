@@ -8,6 +8,7 @@
 //! | `proof/keys.rs` | the keys that make and check codes and passcodes |
 //! | `proof/passcode.rs` | passcodes, as they are compared |
 //! | `proof/place.rs` | places, and distances between them |
+//! | `proof/screen.rs` | what a screen shows |
 //! | `proof/settings.rs` | what each kind needs to know of a stamp |
 
 mod accepted;
@@ -17,6 +18,7 @@ mod generations;
 mod keys;
 mod passcode;
 mod place;
+mod screen;
 mod settings;
 
 use serde::{Deserialize, Serialize};
@@ -24,14 +26,15 @@ use serde::{Deserialize, Serialize};
 use super::{Malformed, worded::worded};
 
 pub use accepted::{AcceptedProof, Witness};
+pub(super) use code::Timeliness;
 #[cfg(test)]
 pub(super) use code::tests::contract_keys;
-pub(super) use code::Timeliness;
 pub use code::{Code, CodeSource, PERSON_STEP_SECONDS, PersonCode, StampCode, Step};
 pub use generations::{CodeGeneration, CodeKind, Generation, Generations, Living};
 pub use keys::{KeyFault, ProofKeys};
 pub use passcode::{Passcode, PasscodeHash};
 pub use place::{Circle, Fix, Meters};
+pub use screen::ScreenCode;
 pub use settings::{BeaconSettings, HardwareId, LocationSettings, ProofSettings, RotatingSettings};
 
 worded! {
@@ -124,9 +127,11 @@ impl Proofs {
     }
 
     fn place_of(&self, is_it: impl Fn(ProofKind) -> bool) -> Option<String> {
-        let places = self.0.iter().enumerate().flat_map(|(number, kinds)| {
-            kinds.iter().enumerate().map(move |(place, kind)| (number, place, *kind))
-        });
+        let places = self
+            .0
+            .iter()
+            .enumerate()
+            .flat_map(|(number, kinds)| kinds.iter().enumerate().map(move |(place, kind)| (number, place, *kind)));
         let found = places.into_iter().find(|(_, _, kind)| is_it(*kind));
         found.map(|(number, place, _)| format!("proofs[{number}][{place}]"))
     }
@@ -212,7 +217,10 @@ mod tests {
 
     #[test]
     fn the_strongest_kind_counts_and_a_place_adds_one_up_to_three() {
-        assert_eq!([Open, QrStatic, Passcode, Beacon, QrRotating, Staff].map(|kind| trust(&[kind])), [0, 1, 1, 1, 2, 3]);
+        assert_eq!(
+            [Open, QrStatic, Passcode, Beacon, QrRotating, Staff].map(|kind| trust(&[kind])),
+            [0, 1, 1, 1, 2, 3]
+        );
         assert_eq!(trust(&[QrStatic, Location]), 2);
         assert_eq!(trust(&[QrRotating, Location, Passcode]), 3);
         assert_eq!(trust(&[Location]), 1);

@@ -14,6 +14,7 @@ mod grants;
 mod known;
 mod observe;
 mod ops;
+mod pages;
 mod participant;
 mod problem;
 mod refusals;

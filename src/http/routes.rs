@@ -7,7 +7,7 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 
-use super::{admin, grants, observe, ops, participant, problem::ApiError, webhook};
+use super::{admin, grants, observe, ops, pages, participant, problem::ApiError, webhook};
 
 /// Returns all endpoints; the busiest first, for they are tried in order.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -39,9 +39,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 }
 
 /// Returns what is about staff and screens, and what they ask.
-fn of_staff() -> [Endpoint; 3] {
+fn of_staff() -> [Endpoint; 6] {
     [
         at("/staff/api/events/{eventId}/stamps/{stampId}/grants").on(Method::POST, grants::grant),
+        at("/spot/{eventId}/{stampId}/codes").get(pages::spot::codes),
+        at("/spot/{eventId}/{stampId}").get(pages::spot::show),
+        at("/assets/{digest}/{name}").get(pages::assets::show),
         at("/admin/api/events/{eventId}/staff").get(admin::staff::list).on(Method::POST, admin::staff::create),
         at("/admin/api/events/{eventId}/staff/{staffId}/revoke").on(Method::POST, admin::staff::revoke),
     ]

@@ -2,6 +2,7 @@
 
 mod at_once;
 mod grants;
+mod screens;
 mod tokens;
 
 use reqwest::{Method, RequestBuilder};
