@@ -67,7 +67,8 @@ impl FromStr for WallTime {
             let minutes = hour * 60 + minute;
             (fits && minute < 60 && minutes <= Self::MIDNIGHT).then_some(minutes)
         };
-        let minutes = minutes().ok_or_else(|| Malformed::new("hours", "must be a time of day like 09:30, up to 24:00"))?;
+        let minutes =
+            minutes().ok_or_else(|| Malformed::new("hours", "must be a time of day like 09:30, up to 24:00"))?;
         Ok(Self { minutes })
     }
 }
@@ -174,7 +175,8 @@ impl Hours {
         if from < until {
             self.begin_on(local.weekday()) && (from..until).contains(&minute)
         } else {
-            (minute >= from && self.begin_on(local.weekday())) || (minute < until && self.begin_on(local.weekday().pred()))
+            (minute >= from && self.begin_on(local.weekday()))
+                || (minute < until && self.begin_on(local.weekday().pred()))
         }
     }
 }
@@ -336,10 +338,8 @@ mod tests {
     #[test]
     fn the_stamps_own_window_holds_its_start_and_not_its_end() {
         let (from, until) = (at("2026-05-23T10:00:00+09:00"), at("2026-05-23T12:00:00+09:00"));
-        let schedule = Schedule {
-            available: Availability { from: Some(from), until: Some(until) },
-            ..Schedule::default()
-        };
+        let schedule =
+            Schedule { available: Availability { from: Some(from), until: Some(until) }, ..Schedule::default() };
         let event = Window::new(at("2026-05-01T00:00:00+09:00"), at("2026-06-01T00:00:00+09:00")).unwrap();
         let admit = |instant: Timestamp| schedule.admit(instant, event, TOKYO);
         assert_eq!(admit(from.plus_millis(-1)), Err(Closed::NotYet(from)));

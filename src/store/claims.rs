@@ -4,8 +4,8 @@
 use aws_sdk_dynamodb::{
     operation::transact_write_items::TransactWriteItemsError,
     types::{
-        CancellationReason, Put, ReturnValue::UpdatedNew,
-        ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, builders::PutBuilder,
+        CancellationReason, Put, ReturnValue::UpdatedNew, ReturnValuesOnConditionCheckFailure::AllOld,
+        TransactWriteItem, builders::PutBuilder,
     },
 };
 
@@ -62,7 +62,8 @@ impl Store {
             .expression_attribute_values(":most", number(TRIES))
             .return_values(UpdatedNew);
         let answer = update.send().await;
-        let counted = answer.as_ref().ok().and_then(|answer| answer.attributes()?.get("tries")?.as_n().ok()?.parse().ok());
+        let counted =
+            answer.as_ref().ok().and_then(|answer| answer.attributes()?.get("tries")?.as_n().ok()?.parse().ok());
         match (guarded(answer)?, counted) {
             (Guarded::Refused(_), _) => Ok(TRIES + 1),
             (Guarded::Done, Some(tries)) => Ok(tries),
@@ -119,10 +120,7 @@ impl Store {
     }
 }
 
-fn unless_changed(
-    put: PutBuilder,
-    seen: Option<&Pace>,
-) -> PutBuilder {
+fn unless_changed(put: PutBuilder, seen: Option<&Pace>) -> PutBuilder {
     match seen {
         None => put.condition_expression("attribute_not_exists(PK)"),
         Some(seen) => put

@@ -167,7 +167,11 @@ impl Store {
 }
 
 /// Distinguishes our own repeated write from another request's fact.
-pub(super) fn recorded<T: Clone>(wanted: &T, stored: Option<T>, request: impl Fn(&T) -> Option<&RequestId>) -> Recorded<T> {
+pub(super) fn recorded<T: Clone>(
+    wanted: &T,
+    stored: Option<T>,
+    request: impl Fn(&T) -> Option<&RequestId>,
+) -> Recorded<T> {
     match stored {
         None => Recorded::Written(wanted.clone()),
         Some(fact) if request(&fact).is_some() && request(&fact) == request(wanted) => Recorded::Written(fact),

@@ -88,8 +88,7 @@ impl Start<'_> {
         let file = event_file::read(&file, &templates)?;
         let now = MachineClock::start().now();
         let (keys, files) = (&self.settings.proofs.keys, [file]);
-        let application =
-            event::Application { channels: &["main"], files: &files, keys, now, mode: Mode::ForReal };
+        let application = event::Application { channels: &["main"], files: &files, keys, now, mode: Mode::ForReal };
         event::apply(store, &application, &mut io::sink()).await
     }
 

@@ -85,7 +85,8 @@ impl Shown<'_> {
 
     /// Shows a value in its JSON form, unless it is what an absent attribute stands for.
     fn unless_default<T: Serialize + Default + PartialEq>(value: &T) -> Self {
-        let json = Some(value).filter(|value| **value != T::default()).and_then(|value| serde_json::to_string(value).ok());
+        let json =
+            Some(value).filter(|value| **value != T::default()).and_then(|value| serde_json::to_string(value).ok());
         Self::some(json)
     }
 

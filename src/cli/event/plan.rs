@@ -12,9 +12,7 @@ use crate::domain::{
     event::{Event, EventChange, EventRemains},
     ids::{EventId, StampId},
     proof::{Passcode, ProofKeys},
-    stamp::{
-        ClaimRulesChange, StampMaster, StampMasterChange, StampMasterRemains, StampMasters, check_after, rules,
-    },
+    stamp::{ClaimRulesChange, StampMaster, StampMasterChange, StampMasterRemains, StampMasters, check_after, rules},
     time::Timestamp,
 };
 use crate::store::{masters, unreadable::Unreadable};

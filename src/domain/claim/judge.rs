@@ -62,7 +62,8 @@ impl<'a> Judge<'a> {
     /// judged yet. If none does, the first that was brought whole gives the reason.
     pub(super) fn choose(&self) -> Result<Chosen<'a>, Stop> {
         let alternatives = self.case.master.rules.proofs.alternatives();
-        let (last, first): (Vec<_>, Vec<_>) = alternatives.iter().partition(|kinds| kinds.contains(&ProofKind::Passcode));
+        let (last, first): (Vec<_>, Vec<_>) =
+            alternatives.iter().partition(|kinds| kinds.contains(&ProofKind::Passcode));
         let mut reasons = Vec::new();
         for kinds in first.into_iter().chain(last).filter(|kinds| self.is_brought(kinds)) {
             match self.holds(kinds) {
@@ -163,9 +164,11 @@ impl<'a> Judge<'a> {
             return Err(Stop::Refuse(Refusal::TooManyTries { retry_after: self.until_next_tries() }));
         }
         let (event_id, master) = (&self.case.event.event_id, self.case.master);
-        let right = master.rules.passcode_hash.zip(self.evidence().passcode.as_ref()).is_some_and(|(hash, typed)| {
-            hash.is_of(&typed.0, self.case.keys, (event_id, &master.stamp_id))
-        });
+        let right = master
+            .rules
+            .passcode_hash
+            .zip(self.evidence().passcode.as_ref())
+            .is_some_and(|(hash, typed)| hash.is_of(&typed.0, self.case.keys, (event_id, &master.stamp_id)));
         if right { Ok(()) } else { Err(Rejection::PasscodeWrong { tries_left: TRIES - tries }.into()) }
     }
 
@@ -182,7 +185,8 @@ impl<'a> Judge<'a> {
         if kinds == [ProofKind::Open] && !is_late && !granted {
             return None;
         }
-        let mut proof = AcceptedProof { kinds: kinds.to_vec(), trust: trust(kinds), late: is_late, ..Default::default() };
+        let mut proof =
+            AcceptedProof { kinds: kinds.to_vec(), trust: trust(kinds), late: is_late, ..Default::default() };
         proof.captured_at = evidence.captured_at(self.case.now);
         if let Some(BroughtCode::Stamp(code)) = evidence.code.filter(|_| kinds.iter().any(|kind| kind.is_code())) {
             (proof.generation, proof.step) = (Some(code.generation), code.step);

@@ -324,7 +324,12 @@ mod late {
     fn a_beacon_is_judged_by_lines_time() {
         let mut story = Story::taking(&[&[Beacon]]).at(at(END).plus_millis(3_600_000));
         let hwid = "0123456789".parse().unwrap();
-        let seen = |at| bringing(Evidence { report: Some(Report::Beacon { hwid: "0123456789".parse().unwrap(), at }), ..Evidence::default() });
+        let seen = |at| {
+            bringing(Evidence {
+                report: Some(Report::Beacon { hwid: "0123456789".parse().unwrap(), at }),
+                ..Evidence::default()
+            })
+        };
         let proof = story.acquires(&seen(at(END).plus_millis(-1))).stamp.proof.unwrap();
         assert_eq!((proof.kinds, proof.trust, proof.hwid, proof.late), (vec![Beacon], 1, Some(hwid), true));
         assert_eq!(story.refuses(&seen(at(END))), Refusal::EventEnded);
@@ -505,7 +510,8 @@ mod alternatives {
 
     #[test]
     fn a_grant_of_staff_counts_where_staff_is_taken_and_nowhere_else() {
-        let granted = bringing(Evidence { report: Some(Report::Staff(Witness::admin("office"))), ..Evidence::default() });
+        let granted =
+            bringing(Evidence { report: Some(Report::Staff(Witness::admin("office"))), ..Evidence::default() });
         let proof = Story::taking(&[&[QrStatic], &[Staff]]).acquires(&granted).stamp.proof.unwrap();
         assert_eq!((proof.kinds, proof.trust), (vec![Staff], 3));
         assert_eq!(proof.staff.unwrap().as_str(), "admin:office");
@@ -558,7 +564,10 @@ mod history {
         let minutes = |minutes: i64| at(NOON).plus_millis(-60_000 * minutes);
         let story = story.with(vec![held("002", minutes(110))]);
         let refusal = story.refuses(&claim());
-        assert!(matches!(&refusal, Refusal::Travel { retry_after } if (59..61).contains(&retry_after.as_secs())), "{refusal:?}");
+        assert!(
+            matches!(&refusal, Refusal::Travel { retry_after } if (59..61).contains(&retry_after.as_secs())),
+            "{refusal:?}"
+        );
         story.with(vec![held("002", minutes(111))]).acquires(&claim());
     }
 
@@ -604,5 +613,8 @@ fn every_refusal_says_something_in_both_languages() {
     }
     let waits = Refusal::Interval { retry_after: wait };
     assert_eq!(waits.text(English), "It is too soon after your last stamp. Try again in 90 seconds.");
-    assert_eq!(Refusal::Travel { retry_after: minutes }.text(Japanese), "前のスポットから離れすぎています。11分後にもう一度お試しください。");
+    assert_eq!(
+        Refusal::Travel { retry_after: minutes }.text(Japanese),
+        "前のスポットから離れすぎています。11分後にもう一度お試しください。"
+    );
 }

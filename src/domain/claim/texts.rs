@@ -27,9 +27,7 @@ impl std::error::Error for Refusal {}
 fn of(refusal: &Refusal, language: Language) -> String {
     match refusal {
         Refusal::EventEnded => pick(language, "イベントは終了しました。", "the event has ended"),
-        Refusal::EventNotStarted => {
-            pick(language, "イベントはまだ始まっていません。", "the event has not started")
-        }
+        Refusal::EventNotStarted => pick(language, "イベントはまだ始まっていません。", "the event has not started"),
         Refusal::StampInactive => pick(language, "このスタンプは現在配布していません。", "the stamp is not active"),
         Refusal::Prerequisite { missing } => prerequisite(missing.len(), language),
         Refusal::ProofRequired { .. } => pick(
@@ -138,7 +136,9 @@ fn rejected(rejection: &Rejection, language: Language) -> String {
 
 fn inaccurate(limit: u32, language: Language) -> String {
     match language {
-        English => format!("Your location is only rough; it must be within {limit} m. Step into the open and try again."),
+        English => {
+            format!("Your location is only rough; it must be within {limit} m. Step into the open and try again.")
+        }
         Japanese => format!("位置情報の精度が足りません（{limit}m以内）。空の見える場所でもう一度お試しください。"),
     }
 }

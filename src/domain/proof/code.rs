@@ -327,7 +327,9 @@ pub(in crate::domain) mod tests {
     #[test]
     fn a_code_is_read_as_it_is_typed() {
         let printed = stamp_code("SBJV9RZ43010QG3PKWJFQE5FNBP");
-        for typed in ["sbjv-9rz4-30 1oqg 3pkw jfqe 5fnbp", "ＳBJV9RZ43O1OQG3PKWJFQE5FNBP", "SBJV9RZ430l0QG3PKWJFQE5FNBP"] {
+        for typed in
+            ["sbjv-9rz4-30 1oqg 3pkw jfqe 5fnbp", "ＳBJV9RZ43O1OQG3PKWJFQE5FNBP", "SBJV9RZ430l0QG3PKWJFQE5FNBP"]
+        {
             assert!(stamp_code(typed) == printed, "{typed}");
         }
     }
@@ -335,7 +337,16 @@ pub(in crate::domain) mod tests {
     #[test]
     fn what_is_no_code_is_none() {
         let long = format!("{}0", "SBJV9RZ43010QG3PKWJFQE5FNBP");
-        for other in ["", "S", "灯台", "🗼🗼🗼", "https://liff.line.me/1234567890-AbcdEfgh", &long[..26], &long, "SBJV9RZ43000QG3PKWJFQE5FNBP"] {
+        for other in [
+            "",
+            "S",
+            "灯台",
+            "🗼🗼🗼",
+            "https://liff.line.me/1234567890-AbcdEfgh",
+            &long[..26],
+            &long,
+            "SBJV9RZ43000QG3PKWJFQE5FNBP",
+        ] {
             assert!(Code::read(other).is_none(), "{other}");
         }
     }
@@ -359,12 +370,10 @@ pub(in crate::domain) mod tests {
         let settings = RotatingSettings { step_seconds: Whole::known(30), tolerance_steps: Whole::known(1) };
         let step = Step(59_317_860);
         let at = |millis| step.timeliness(step.start(30).plus_millis(millis), settings);
-        assert_eq!([-2_001, -2_000, 59_999, 60_000].map(at), [
-            Timeliness::Early,
-            Timeliness::Good,
-            Timeliness::Good,
-            Timeliness::Expired
-        ]);
+        assert_eq!(
+            [-2_001, -2_000, 59_999, 60_000].map(at),
+            [Timeliness::Early, Timeliness::Good, Timeliness::Good, Timeliness::Expired]
+        );
         let none = RotatingSettings { tolerance_steps: Whole::known(0), ..settings };
         assert_eq!(step.timeliness(step.start(30).plus_millis(29_999), none), Timeliness::Good);
         assert_eq!(step.timeliness(step.start(30).plus_millis(30_000), none), Timeliness::Expired);

@@ -25,7 +25,13 @@ pub(super) fn read(text: &str) -> Option<u128> {
 pub(super) fn normalised(text: &str) -> String {
     let kept = text.nfkc().filter(|character| *character != '-' && !character.is_whitespace());
     let upper = kept.map(|character| character.to_ascii_uppercase());
-    upper.map(|character| match character { 'O' => '0', 'I' | 'L' => '1', other => other }).collect()
+    upper
+        .map(|character| match character {
+            'O' => '0',
+            'I' | 'L' => '1',
+            other => other,
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -224,7 +224,9 @@ mod tests {
     #[test]
     fn after_names_one_to_sixteen_stamps_each_once() {
         let ids = |count: usize| (0..count).map(|n| n.to_string().parse().unwrap()).collect::<Vec<StampId>>();
-        assert!(After::try_from(ids(16)).is_ok() && After::try_from(ids(17)).is_err() && After::try_from(ids(0)).is_err());
+        assert!(
+            After::try_from(ids(16)).is_ok() && After::try_from(ids(17)).is_err() && After::try_from(ids(0)).is_err()
+        );
         let twice = [ids(2), ids(1)].concat();
         assert_eq!(After::try_from(twice).unwrap_err().to_string(), "after[2]: 0 stands twice");
     }

@@ -34,7 +34,8 @@ impl TimeZone {
     #[must_use]
     pub fn instants(self, local: LocalTime) -> Vec<Timestamp> {
         let quarter_hours = (0..=96).map(|n| local + TimeDelta::minutes(15 * n));
-        let first = quarter_hours.map(|local| self.0.from_local_datetime(&local)).find(|found| *found != LocalResult::None);
+        let first =
+            quarter_hours.map(|local| self.0.from_local_datetime(&local)).find(|found| *found != LocalResult::None);
         let of = |at: DateTime<_>| Timestamp::from_millis(at.timestamp_millis());
         match first {
             Some(LocalResult::Single(at)) => of(at).into_iter().collect(),

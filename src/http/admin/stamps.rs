@@ -15,7 +15,8 @@ use crate::domain::{
     schedule::AllHours,
     setting::Name,
     stamp::{
-        After, ClaimRulesChange, Notify, StampMaster, StampMasterChange, StampMasterRemains, StampOrder, check_after, rules,
+        After, ClaimRulesChange, Notify, StampMaster, StampMasterChange, StampMasterRemains, StampOrder, check_after,
+        rules,
     },
     time::Timestamp,
 };
@@ -86,7 +87,11 @@ impl Input for StampMasterInput {
 
 impl StampMasterInput {
     /// Returns the change it asks for, if LINE would take its message and this server can judge its proofs.
-    fn change(self, (event_id, stamp_id): (&EventId, &StampId), keys: &ProofKeys) -> Result<StampMasterChange, ApiError> {
+    fn change(
+        self,
+        (event_id, stamp_id): (&EventId, &StampId),
+        keys: &ProofKeys,
+    ) -> Result<StampMasterChange, ApiError> {
         if self.event_id.is_some_and(|id| id != *event_id) {
             return Err(ApiError::InvalidRequest("eventId: must be the one in the path".to_owned()));
         }

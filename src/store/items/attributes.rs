@@ -214,7 +214,8 @@ impl Writer {
 
     /// Writes a value whose stored form is the contract's JSON, unless it is the one that an absent attribute stands for.
     pub(super) fn unless_default<T: Serialize + Default + PartialEq>(self, name: &str, value: &T) -> Self {
-        let json = Some(value).filter(|value| **value != T::default()).and_then(|value| serde_json::to_value(value).ok());
+        let json =
+            Some(value).filter(|value| **value != T::default()).and_then(|value| serde_json::to_value(value).ok());
         self.some(name, json.as_ref(), Self::json)
     }
 

@@ -41,7 +41,8 @@ pub(in super::super) fn read_refusals(item: &Item) -> Result<(Hour, RefusalCount
         Some((refused.parse().ok()?, count))
     });
     let counts: Option<_> = counts.collect();
-    let counts = counts.ok_or_else(|| fields.unreadable("counts", "is not a map of whole numbers by {stampId}#{reason}"))?;
+    let counts =
+        counts.ok_or_else(|| fields.unreadable("counts", "is not a map of whole numbers by {stampId}#{reason}"))?;
     Ok((hour, RefusalCounts(counts)))
 }
 

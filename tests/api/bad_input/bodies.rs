@@ -201,7 +201,7 @@ async fn a_body_that_doesnt_say_it_is_json_is_refused() {
         let requests = none.iter().map(|said| operation.request().header("content-type", said).body(""));
         for (request, got) in all_well_mannered(&house, requests.collect()).await {
             // No body is no body, whatever it is said to be; a setting needs one.
-            let is_enough = operation.path.starts_with("/api/");
+            let is_enough = operation.path.starts_with("/api/") && !operation.is_scan();
             assert!(if is_enough { got.status < 300 } else { got.status == 400 }, "{}\n{got:?}", request.shown());
         }
         let good = [
@@ -210,7 +210,8 @@ async fn a_body_that_doesnt_say_it_is_json_is_refused() {
             "application/json;charset=utf-8",
             "application/json; charset=\"UTF-8\"; x=y",
         ];
-        let requests = good.iter().map(|said| operation.request().header("content-type", said).body("{}"));
+        let body = operation.good_body();
+        let requests = good.iter().map(|said| operation.request().header("content-type", said).body(body.as_str()));
         for (request, got) in all_well_mannered(&house, requests.collect()).await {
             assert!(got.status < 300, "{}\n{got:?}", request.shown());
         }

@@ -55,7 +55,7 @@ async fn a_request_without_a_good_token_is_refused() {
     assert!(closed.len() > 10);
     for operation in closed {
         let token = operation.token.clone().unwrap();
-        let bare = || Request::new(&operation.method, &operation.target());
+        let bare = || operation.complete(Request::new(&operation.method, &operation.target()));
         let bearer = format!("Bearer {token}");
         let other =
             if token == "organiser" { format!("Bearer {}", hanako.token) } else { "Bearer organiser".to_owned() };

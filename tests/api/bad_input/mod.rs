@@ -8,9 +8,12 @@ mod wire;
 
 use serde_json::Value;
 
-use super::house::{
-    House, RALLY,
-    described::{self, Received},
+use super::{
+    house::{
+        House, RALLY,
+        described::{self, Received},
+    },
+    presence::printed,
 };
 use wire::{Got, Request, talk};
 
@@ -84,6 +87,21 @@ impl Operation {
     /// The names of its ids: `{eventId}`.
     fn parameters(&self) -> Vec<&str> {
         self.path.split('/').filter(|part| part.starts_with('{')).collect()
+    }
+
+    /// A body that it takes.
+    fn good_body(&self) -> String {
+        if self.is_scan() { format!("{{\"proof\":{{\"code\":\"{}\"}}}}", printed("001")) } else { "{}".to_owned() }
+    }
+
+    /// It says by a code which stamp is meant, so it can't do without a body.
+    fn is_scan(&self) -> bool {
+        self.path.ends_with("/me/scans")
+    }
+
+    /// A request with what it can't do without.
+    fn complete(&self, request: Request) -> Request {
+        if self.is_scan() { request.json(&self.good_body()) } else { request }
     }
 
     /// Its answer comes as a stream of any length.

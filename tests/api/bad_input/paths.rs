@@ -172,7 +172,8 @@ async fn a_query_string_that_means_nothing_is_refused_or_passed_over() {
     ];
     let participants = "/api/events/";
     for operation in operations(&house, &hanako.token).await {
-        let requests = queries.iter().map(|query| operation.to(&format!("{}?{query}", operation.target()))).collect();
+        let asked = |query: &&str| operation.complete(operation.to(&format!("{}?{query}", operation.target())));
+        let requests = queries.iter().map(asked).collect();
         for (request, got) in all_well_mannered(&house, requests).await {
             if operation.path.starts_with(participants) {
                 // Pages may be opened with whatever LINE and its parameters add.

@@ -15,7 +15,7 @@ use stamp_rally::domain::{
 use super::house::{House, PROOF_KEY, RALLY};
 
 /// The printed code of a stamp.
-fn printed(stamp: &str) -> String {
+pub fn printed(stamp: &str) -> String {
     made(stamp, |source| source.printed(Generation::FIRST).unwrap())
 }
 

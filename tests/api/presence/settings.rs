@@ -57,7 +57,10 @@ async fn settings_that_contradict_each_other_are_refused_with_their_path() {
         (json!({"proofs": [["passcode"]]}), "proofs[0][0]: passcode needs a passcode"),
         (json!({"passcode": " a b "}), "passcode: "),
         (json!({"proofSettings": {"qr_rotating": {"stepSeconds": 9}}}), "proofSettings.qr_rotating.stepSeconds: "),
-        (json!({"availableFrom": "2026-05-23T10:00:00Z", "availableUntil": "2026-05-23T10:00:00Z"}), "availableUntil: "),
+        (
+            json!({"availableFrom": "2026-05-23T10:00:00Z", "availableUntil": "2026-05-23T10:00:00Z"}),
+            "availableUntil: ",
+        ),
         (json!({"hours": [{"from": "10:00", "until": "10:00"}]}), "hours[0]: until must differ"),
         (json!({"after": ["001"]}), "after[0]: names the stamp itself"),
         (json!({"after": ["009"]}), "after[0]: the event has no stamp 009"),

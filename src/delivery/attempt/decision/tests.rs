@@ -46,7 +46,15 @@ fn of_resend(path: Path) -> PendingNotice {
 fn stamp(id: &str, notice: NoticeStatus) -> UserStamp {
     let NoticeId { event_id, line_user_id, .. } = of_stamp(Path::Ordinary).notice;
     let request_id = Some("request-1".parse().unwrap());
-    UserStamp { proof: None, event_id, line_user_id, stamp_id: id.parse().unwrap(), acquired_at: hour(1), request_id, notice }
+    UserStamp {
+        proof: None,
+        event_id,
+        line_user_id,
+        stamp_id: id.parse().unwrap(),
+        acquired_at: hour(1),
+        request_id,
+        notice,
+    }
 }
 
 fn waiting() -> NoticeStatus {

@@ -115,7 +115,8 @@ fn an_event_with_limits_is_pinned() {
 
 /// A stamp with every rule there is.
 fn guarded_stamp() -> StampMaster {
-    let proofs = vec![vec![ProofKind::QrRotating, ProofKind::Location], vec![ProofKind::Passcode], vec![ProofKind::Beacon]];
+    let proofs =
+        vec![vec![ProofKind::QrRotating, ProofKind::Location], vec![ProofKind::Passcode], vec![ProofKind::Beacon]];
     let settings = json!({
         "qr_rotating": {"stepSeconds": 60, "toleranceSteps": 2},
         "location": {"latitude": 35.681_236, "longitude": 139.767_125, "radiusMeters": 150, "maxAccuracyMeters": 100},
