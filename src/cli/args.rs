@@ -15,6 +15,7 @@ use super::{
     options::WithSettings,
     reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
+    staff::StaffCommand,
     stats::StatsCommand,
     table::TableCommand,
     users::UsersCommand,
@@ -72,6 +73,8 @@ pub enum Command {
     Reconcile(ReconcileArgs),
     /// The HTTP API
     Serve(ServeArgs),
+    /// Tokens of staff and screens
+    Staff(WithSettings<StaffCommand>),
     /// Counts of a rally
     Stats(WithSettings<StatsCommand>),
     /// The two tables

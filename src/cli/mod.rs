@@ -21,6 +21,7 @@ mod progress;
 mod reconcile;
 mod serve;
 pub mod service;
+mod staff;
 mod stats;
 mod store;
 mod table;
@@ -98,6 +99,8 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Lambda(args) => lambda::execute(args).await,
         Command::Reconcile(args) => reconcile::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Serve(args) => serve::serve(args).await,
+        // A token that could not be read is a failure.
+        Command::Staff(args) => staff::execute(args, &mut io::stdout().lock(), &mut io::stderr()).await,
         Command::Stats(args) => stats::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Table(args) => table::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Users(args) => users::execute(args, &mut stdout(OnceClosed::Stop), &mut io::stderr()).await,

@@ -6,6 +6,7 @@
 //! | `claim/case.rs` | what it is decided by, and what a decision may ask for |
 //! | `claim/decide.rs` | the decision: the fact, a refusal, or what must be known first |
 //! | `claim/judge.rs` | whether the evidence is a proof that the stamp takes |
+//! | `claim/person.rs` | whose code staff scanned |
 //! | `claim/pace.rs` | interval and speed between two stamps |
 //! | `claim/refusal.rs`, `claim/texts.rs` | refusals with their figures, and what a participant reads of them |
 
@@ -14,6 +15,7 @@ mod decide;
 mod evidence;
 mod judge;
 mod pace;
+mod person;
 mod refusal;
 mod texts;
 
@@ -31,6 +33,7 @@ pub use case::{Case, Known, NoKeys, Question};
 pub use decide::{Decision, Registration, Wanted};
 pub use evidence::{BroughtCode, Evidence, Report, Typed};
 pub use judge::{TRIES, TRIES_SECONDS};
+pub use person::person_of;
 pub use refusal::{Refusal, Rejection, whole_seconds};
 
 /// A claim for a stamp.

@@ -8,6 +8,7 @@
 //! | `proof/keys.rs` | the keys that make and check codes and passcodes |
 //! | `proof/passcode.rs` | passcodes, as they are compared |
 //! | `proof/place.rs` | places, and distances between them |
+//! | `proof/screen.rs` | what a screen shows |
 //! | `proof/settings.rs` | what each kind needs to know of a stamp |
 
 mod accepted;
@@ -17,6 +18,7 @@ mod generations;
 mod keys;
 mod passcode;
 mod place;
+mod screen;
 mod settings;
 
 use serde::{Deserialize, Serialize};
@@ -32,6 +34,7 @@ pub use generations::{CodeGeneration, CodeKind, Generation, Generations, Living}
 pub use keys::{KeyFault, ProofKeys};
 pub use passcode::{Passcode, PasscodeHash};
 pub use place::{Circle, Fix, Meters};
+pub use screen::ScreenCode;
 pub use settings::{BeaconSettings, HardwareId, LocationSettings, ProofSettings, RotatingSettings};
 
 worded! {

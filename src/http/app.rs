@@ -9,6 +9,7 @@ use crate::domain::{
     event::Event,
     ids::{ChannelName, EventId, StampId},
     proof::ProofKeys,
+    staff::Staff,
     stamp::StampMaster,
     time::Clock,
 };
@@ -19,7 +20,7 @@ use crate::store::{
 };
 
 use super::{
-    auth::{self, AdminTokens, Participant},
+    auth::{self, AdminTokens, Granter, Participant, Post, Screen},
     cross_origin::Origin,
     known::KnownParticipants,
     ops::Ops,
@@ -99,6 +100,22 @@ impl App {
         let token = auth::id_token(req)?;
         let channel = self.channels.get(&event.channel).ok_or_else(|| unconfigured(event))?;
         Participant::verified(token, &self.verifier, &channel.login).await
+    }
+
+    /// Returns who may grant a stamp, as the token says that a request brings: of staff, or of an organiser.
+    pub(super) async fn granter(&self, req: &HttpRequest, stamp: (&EventId, &StampId)) -> Result<Granter, ApiError> {
+        let staff = self.rallies.staff(stamp.0).await?;
+        Granter::verified(req, &self.post(stamp, &staff), &self.admin_tokens)
+    }
+
+    /// Returns the screen that may show a stamp's codes, as the token says that a request brings.
+    pub(super) async fn screen(&self, req: &HttpRequest, stamp: (&EventId, &StampId)) -> Result<Screen, ApiError> {
+        let staff = self.rallies.staff(stamp.0).await?;
+        Screen::verified(req, &self.post(stamp, &staff))
+    }
+
+    fn post<'a>(&self, (event_id, stamp_id): (&'a EventId, &'a StampId), staff: &'a [Staff]) -> Post<'a> {
+        Post { event_id, stamp_id, staff, now: self.clock.now() }
     }
 
     /// Returns the rally that a participant names, as this process knows it.

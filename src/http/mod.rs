@@ -7,17 +7,21 @@ mod admin;
 mod app;
 pub mod auth;
 mod body;
+mod claim;
 mod cross_origin;
 pub mod csv;
+mod grants;
 mod known;
 mod observe;
 mod ops;
+mod pages;
 mod participant;
 mod problem;
 mod refusals;
 mod request_id;
 mod routes;
 mod server;
+mod view;
 mod webhook;
 
 /// Cursors, for their fuzz target.

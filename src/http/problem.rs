@@ -73,6 +73,10 @@ pub enum ApiError {
     SettingFixed(&'static str),
     #[error("`x-line-signature` is missing, or isn't this body's signature")]
     SignatureInvalid,
+    #[error("there is no such member of the staff, and no such screen")]
+    StaffNotFound,
+    #[error("send `Authorization: Bearer <staff token>` with a token of this event that isn't expired or revoked")]
+    StaffTokenInvalid,
     #[error("there is no such stamp")]
     StampNotFound,
     #[error("Nothing of the request is known to be stored. Repeating it is safe.")]
@@ -149,6 +153,8 @@ impl ApiError {
             Self::ResendPending(_) => (409, "resend_pending", "The notice is still on its way"),
             Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
+            Self::StaffNotFound => (404, "staff_not_found", "No such staff"),
+            Self::StaffTokenInvalid => (401, "staff_token_invalid", "The staff token is not valid"),
             Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
             Self::NotConsuming(_) => (503, "store_unavailable", "The consumer is not ready"),
             Self::StoreUnavailable(_) => (503, "store_unavailable", "The store can't answer now"),

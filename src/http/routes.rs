@@ -7,7 +7,7 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 
-use super::{admin, observe, ops, participant, problem::ApiError, webhook};
+use super::{admin, grants, observe, ops, pages, participant, problem::ApiError, webhook};
 
 /// Returns all endpoints; the busiest first, for they are tried in order.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -35,8 +35,21 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/stats").get(admin::stats::show),
         at("/openapi.json").get(ops::openapi),
     ];
+    endpoints.extend(of_staff());
     endpoints.extend(of_operators());
     endpoints
+}
+
+/// Returns what is about staff and screens, and what they ask.
+fn of_staff() -> [Endpoint; 6] {
+    [
+        at("/staff/api/events/{eventId}/stamps/{stampId}/grants").on(Method::POST, grants::grant),
+        at("/spot/{eventId}/{stampId}/codes").get(pages::spot::codes),
+        at("/spot/{eventId}/{stampId}").get(pages::spot::show),
+        at("/assets/{digest}/{name}").get(pages::assets::show),
+        at("/admin/api/events/{eventId}/staff").get(admin::staff::list).on(Method::POST, admin::staff::create),
+        at("/admin/api/events/{eventId}/staff/{staffId}/revoke").on(Method::POST, admin::staff::revoke),
+    ]
 }
 
 /// Returns what every process answers that serves something.

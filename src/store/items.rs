@@ -10,6 +10,7 @@
 //! | `items/facts.rs`, `items/notice.rs` | facts, and the state of their notices |
 //! | `items/refusals.rs` | refused claims of an hour |
 //! | `items/settings.rs` | events and stamp masters |
+//! | `items/staff.rs` | staff and screens |
 //! | `items/shard.rs` | lease and checkpoint of a shard, and what can be salvaged of them |
 //! | `items/handed_out.rs` | batches of functions, runs of `reconcile`: what may have been handed to LINE |
 //! | `items/consumer.rs` | the other items of a consumer, pending completions too, and which of all an item is |
@@ -31,6 +32,7 @@ pub(super) mod pushes;
 mod refusals;
 mod settings;
 mod shard;
+mod staff;
 
 #[cfg(test)]
 mod tests;
@@ -50,3 +52,4 @@ pub(super) use notice::{is_waiting, refusal};
 pub(super) use refusals::{read_refusals, refusals};
 pub(super) use settings::{Setting, event, event_remains, is_listed, master, master_remains, time_zone, unknown};
 pub(super) use shard::{checkpoint, new_shard, parent_of, restarted, shard};
+pub(super) use staff::staff;

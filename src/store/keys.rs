@@ -12,6 +12,7 @@
 //! | `RESEND_COMPLETED` | the participant's | `RESEND_COMPLETED#{number as 3 digits}` | [`ItemKey::Notice`] |
 //! | `PACE` | the participant's | `PACE` | [`ItemKey::Pace`] |
 //! | `REFUSALS` | `EVENT#{eventId}#REFUSALS` | `{hour}#{process}` | [`ItemKey::Refusals`] |
+//! | `STAFF` | `EVENT#{eventId}#STAFF` | `{staffId}` | [`ItemKey::Staff`] |
 //! | `TRIES` | `EVENT#{eventId}#USER#{lineUserId}#TRIES` | `{stampId}#{Unix seconds / 600}` | [`ItemKey::Tries`] |
 //! | `FRIENDSHIP` | `CHANNEL#{channel}#USER#{lineUserId}` | `FRIEND#{occurredAt}#{webhookEventId}` | [`ItemKey::Friendship`] |
 //!
@@ -37,6 +38,7 @@ use crate::domain::{
     counts::Hour,
     ids::{ChannelName, EventId, LineUserId, StampId, WebhookEventId},
     notice::{NoticeId, NoticeKey},
+    staff::StaffId,
     time::{Span, Timestamp},
 };
 
@@ -105,6 +107,13 @@ pub enum ItemKey {
         /// Which process.
         process: ProcessId,
     },
+    /// A member of the staff, or a screen.
+    Staff {
+        /// Of which event.
+        event_id: EventId,
+        /// Which one.
+        staff_id: StaffId,
+    },
     /// How many passcodes a participant tried at a stamp in one stretch of time.
     Tries {
         /// In which event.
@@ -131,6 +140,7 @@ impl ItemKey {
                 participant_partition(event_id, line_user_id)
             }
             Self::Refusals { event_id, .. } => refusals_partition(event_id),
+            Self::Staff { event_id, .. } => staff_partition(event_id),
             Self::Tries { event_id, line_user_id, .. } => {
                 format!("{}#TRIES", participant_partition(event_id, line_user_id))
             }
@@ -150,6 +160,7 @@ impl ItemKey {
             Self::Pace { .. } => PACE.to_owned(),
             Self::Profile { .. } => PROFILE.to_owned(),
             Self::Refusals { hour, process, .. } => format!("{}#{process}", hour.as_str()),
+            Self::Staff { staff_id, .. } => staff_id.to_string(),
             Self::Tries { stamp_id, stretch, .. } => format!("{stamp_id}#{stretch}"),
         }
     }
@@ -174,6 +185,9 @@ impl ItemKey {
                 hour: Some(Hour::stored(hour)).filter(|hour| hour.start().is_some())?,
                 process: ProcessId::from((*process).to_owned()),
             },
+            (["EVENT", event_id, "STAFF"], [staff_id]) => {
+                Self::Staff { event_id: event_id.parse().ok()?, staff_id: staff_id.parse().ok()? }
+            }
             (["EVENT", event_id, "USER", user, "TRIES"], [stamp_id, stretch]) => Self::Tries {
                 event_id: event_id.parse().ok()?,
                 line_user_id: LineUserId::stored(user).ok()?,
@@ -205,6 +219,11 @@ pub(super) fn participant_partition(event_id: &EventId, line_user_id: &LineUserI
 /// Returns the partition of an event's refused claims.
 pub(super) fn refusals_partition(event_id: &EventId) -> String {
     format!("EVENT#{event_id}#REFUSALS")
+}
+
+/// Returns the partition of an event's staff and screens.
+pub(super) fn staff_partition(event_id: &EventId) -> String {
+    format!("EVENT#{event_id}#STAFF")
 }
 
 /// Returns whether a key, primary or of an index, is one of an event.

@@ -8,6 +8,7 @@
 //! | [`items`] | domain values as items and back |
 //! | [`participants`] | register, acquire, read one participant |
 //! | [`claims`] | what a claim under rules reads and writes beside its one Put |
+//! | [`staff`] | staff and screens: add, list, revoke |
 //! | [`masters`] | events and stamp masters: read, list, replace |
 //! | [`rallies`] | the same, cached |
 //! | [`refusals`] | refused claims by hour |
@@ -41,6 +42,7 @@ pub mod progress;
 pub mod pushes;
 pub mod rallies;
 pub mod refusals;
+pub mod staff;
 pub mod stream;
 pub mod table;
 pub mod unreadable;

@@ -1,7 +1,7 @@
 //! The rallies as this process knows them: event and masters, cached.
 //!
 //! Fresh for 5 s; stale for at most 30 s while they are fetched anew; older or missing ones are
-//! awaited. Unknown ids are looked up, and a "no" is kept for 2 s.
+//! awaited. Unknown ids are looked up, and a "no" is kept for 2 s. Staff are never older than 5 s.
 
 mod cache;
 
@@ -10,6 +10,7 @@ use std::{sync::Arc, time::Duration};
 use crate::domain::{
     event::Event,
     ids::{EventId, StampId},
+    staff::Staff,
     stamp::{StampMaster, StampMasters},
     time::Clock,
 };
@@ -41,6 +42,8 @@ pub struct Rallies {
     known: Arc<Cache<EventId, Rally>>,
     /// Stamps that a rally's copy didn't know: too new for it, or none.
     stamps: Arc<Cache<(EventId, StampId), StampMaster>>,
+    /// Staff and screens: never older than 5 s, so that a revoked token is refused within that time.
+    staff: Arc<Cache<EventId, Vec<Staff>>>,
 }
 
 impl Rallies {
@@ -51,10 +54,12 @@ impl Rallies {
         let of_rallies = Ages { fresh: Duration::from_secs(5), stale: Duration::from_secs(30), absent };
         // Long enough to spare the table a crowd in front of a new stamp; the rally's own copy knows it soon.
         let of_stamps = Ages { fresh: absent, stale: absent, absent };
+        let of_staff = Ages { stale: of_rallies.fresh, ..of_rallies };
         Self {
             store,
             known: Arc::new(Cache::new(of_rallies, clock.clone())),
-            stamps: Arc::new(Cache::new(of_stamps, clock)),
+            stamps: Arc::new(Cache::new(of_stamps, clock.clone())),
+            staff: Arc::new(Cache::new(of_staff, clock)),
         }
     }
 
@@ -74,6 +79,19 @@ impl Rallies {
         let (store, (event_id, stamp_id)) = (self.store.clone(), key.clone());
         let found = self.stamps.find(&key, async move || store.master(&event_id, &stamp_id).await).await?;
         Ok(found.as_deref().cloned())
+    }
+
+    /// Returns an event's staff and screens as they were at most 5 s ago, also those that are revoked. At most one `Query`
+    /// is under way for them, however many ask. Ask only for events that exist.
+    pub async fn staff(&self, event_id: &EventId) -> Result<Arc<Vec<Staff>>, StoreError> {
+        let (store, id) = (self.store.clone(), event_id.clone());
+        let found = self.staff.find(event_id, async move || store.staff(&id).await.map(Some)).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Forgets who an event's staff are, after this process changed them.
+    pub fn forget_staff(&self, event_id: &EventId) {
+        self.staff.forget(|id| id == event_id);
     }
 
     /// Forgets what is cached of one event, after this process changed it. A fetch that is under way may have read

@@ -45,6 +45,7 @@ impl Unreadable {
             | ItemKey::Master { .. }
             | ItemKey::Pace { .. }
             | ItemKey::Refusals { .. }
+            | ItemKey::Staff { .. }
             | ItemKey::Tries { .. } => None,
         }
     }

@@ -24,6 +24,7 @@ mod proxy;
 mod reconcile;
 mod resend;
 mod second_engine;
+mod staff;
 mod stats;
 mod store;
 mod tables;

@@ -9,6 +9,7 @@ mod notice_view;
 mod precondition;
 pub(super) mod refusals;
 mod replace;
+pub(super) mod staff;
 pub(super) mod stamps;
 pub(super) mod stats;
 pub(super) mod users;

@@ -15,7 +15,7 @@ use crate::domain::{
     delivery_state,
     ids::{EventId, LineUserId},
 };
-use crate::http::{app::App, auth::Viewer, csv as file, participant::CardView, problem::ApiError, request_id::own_id};
+use crate::http::{app::App, auth::Viewer, csv as file, problem::ApiError, request_id::own_id, view::CardView};
 
 use super::{
     list::{ListQuery, Parameters, Part, span_text},

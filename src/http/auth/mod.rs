@@ -1,14 +1,16 @@
-//! Who calls, as types: a handler that takes an [`Admin`] can't be reached by any other caller, and a [`Participant`]
-//! exists only after a verified token.
+//! Who calls, as types: a handler that takes an [`Admin`] can't be reached by any other caller, and a [`Participant`],
+//! a [`Granter`] or a [`Screen`] exists only after a verified token.
 
 mod grammar;
 mod organiser;
 mod participant;
+mod staff;
 
 pub use grammar::token_name;
 pub use organiser::{Admin, AdminToken, AdminTokens, Events, Operator, Role, Viewer};
 pub use participant::Participant;
 pub(super) use participant::{count_from_nothing, id_token};
+pub(super) use staff::{Granter, Post, Screen};
 
 use actix_web::{HttpRequest, http::header};
 

@@ -58,7 +58,14 @@ struct ProofInput {
 /// A text of at most 128 characters, which is not shown.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Text(String);
+pub(in crate::http) struct Text(String);
+
+impl Text {
+    /// Returns it as it was sent.
+    pub(in crate::http) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 impl TryFrom<String> for Text {
     type Error = String;

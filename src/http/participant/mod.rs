@@ -1,11 +1,9 @@
 //! The participants' API. Checks come in the contract's order: the arguments check the shape of ids and body (400,
 //! 413, 415), then each handler the event (404), the token (401), the stamp (404), and the domain the rest (409).
 
-mod claim;
 mod input;
-mod view;
 
-pub(super) use view::CardView;
+pub(super) use input::Text;
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -25,10 +23,11 @@ use crate::domain::{
 use super::{
     app::App,
     body::{Body, Input},
+    claim,
     problem::ApiError,
+    view::{CardView, PersonCodeView, PublicStampView, PublicStampsView, StampView},
 };
 use input::{ClaimInput, ScanInput};
-use view::{PersonCodeView, PublicStampView, PublicStampsView, StampView};
 
 /// `PUT …/me`: no member.
 #[derive(Debug, Deserialize)]

@@ -52,6 +52,10 @@ impl Check {
             Stored::Fact(fact) => self.fault_of_fact(item, fact).await?,
             Stored::Friendship(_) | Stored::Pace(_) => unlisted(item),
             Stored::Other(_) => foreign(item),
+            Stored::Staff(staff) => match self.event(&staff.event_id).await? {
+                Settings::Absent => Some(of_no_event(&staff.event_id)),
+                Settings::Readable(_) | Settings::Unreadable => unlisted(item),
+            },
             Stored::StampMaster(master) => match self.event(&master.event_id).await? {
                 Settings::Absent => Some(of_no_event(&master.event_id)),
                 Settings::Readable(_) | Settings::Unreadable => {
@@ -213,6 +217,12 @@ fn remedy(unreadable: &Unreadable) -> String {
         }
         Some(ItemKey::Pace { .. } | ItemKey::Refusals { .. } | ItemKey::Tries { .. }) => {
             "delete the item: the next claim writes another".to_owned()
+        }
+        Some(ItemKey::Staff { .. }) => {
+            format!(
+                "set {attribute} right in the table, or delete the item and make another with `staff new`; until then its \
+                 token is refused"
+            )
         }
         Some(ItemKey::Friendship { .. }) => {
             format!(

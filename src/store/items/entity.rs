@@ -3,6 +3,7 @@
 use crate::domain::{
     event::Event,
     fact::{Completed, Fact, Friendship, Pace, Resend, ResendCompleted, User, UserStamp},
+    staff::Staff,
     stamp::StampMaster,
 };
 
@@ -28,6 +29,8 @@ pub enum Stored {
     Other(String),
     /// `PACE`
     Pace(Pace),
+    /// `STAFF`
+    Staff(Staff),
     /// `STAMP_MASTER`
     StampMaster(StampMaster),
 }
@@ -46,6 +49,7 @@ impl Stored {
             Self::Friendship(_) => Friendship::TYPE,
             Self::Other(entity_type) => entity_type,
             Self::Pace(_) => Pace::TYPE,
+            Self::Staff(_) => Staff::TYPE,
             Self::StampMaster(_) => StampMaster::TYPE,
         }
     }
@@ -70,6 +74,7 @@ pub fn decode(item: impl Into<serde_dynamo::Item>) -> Result<Stored, Unreadable>
         Completed::TYPE => Completed::read(&mut item)?.keyed(|done| Stored::Fact(Fact::Completed(done))),
         Friendship::TYPE => Friendship::read(&mut item)?.keyed(Stored::Friendship),
         Pace::TYPE => Pace::read(&mut item)?.keyed(Stored::Pace),
+        Staff::TYPE => Staff::read(&mut item)?.keyed(Stored::Staff),
         REFUSALS | TRIES => return Ok(Stored::Other(entity_type)),
         _ if item.has_key_of_ours() => {
             return Err(item.unreadable("entityType", format!("is {entity_type}, which its key doesn't promise")));

@@ -5,6 +5,7 @@ mod notices;
 mod progress;
 mod settings;
 mod shard;
+mod staff;
 
 use std::collections::HashMap;
 

@@ -44,6 +44,10 @@ fn primary_keys_are_pinned() {
             ["EVENT#stamp-rally-202606#USER#U1234567890abcdef", "RESEND_COMPLETED#007"],
         ),
         (
+            ItemKey::Staff { event_id: rally(), staff_id: "0a1b2c3d4e5f".parse().unwrap() },
+            ["EVENT#stamp-rally-202606#STAFF", "0a1b2c3d4e5f"],
+        ),
+        (
             ItemKey::Friendship {
                 channel: "main".parse().unwrap(),
                 line_user_id: hanako(),
@@ -194,6 +198,8 @@ fn item_key() -> impl Strategy<Value = ItemKey> {
             process: ProcessId::from("p1".to_owned()),
         }),
         (event_id(), user()).prop_map(|(event_id, line_user_id)| ItemKey::Profile { event_id, line_user_id }),
+        (event_id(), "[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+            .prop_map(|(event_id, id)| ItemKey::Staff { event_id, staff_id: id.parse().unwrap() }),
     ]
 }
 

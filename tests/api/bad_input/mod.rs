@@ -6,11 +6,11 @@ mod pages;
 mod paths;
 mod wire;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     house::{
-        House, RALLY,
+        Answer, House, RALLY,
         described::{self, Received},
     },
     presence::printed,
@@ -18,13 +18,14 @@ use super::{
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
-const CODES: [(u16, &str); 31] = [
+const CODES: [(u16, &str); 33] = [
     (400, "invalid_request"),
     (400, "cursor_invalid"),
     (401, "token_missing"),
     (401, "token_expired"),
     (401, "token_invalid"),
     (401, "admin_token_invalid"),
+    (401, "staff_token_invalid"),
     (401, "signature_invalid"),
     (403, "forbidden"),
     (404, "event_not_found"),
@@ -32,6 +33,7 @@ const CODES: [(u16, &str); 31] = [
     (404, "not_registered"),
     (404, "participant_not_found"),
     (404, "delivery_not_found"),
+    (404, "staff_not_found"),
     (404, "channel_not_found"),
     (404, "not_found"),
     (405, "method_not_allowed"),
@@ -61,6 +63,8 @@ struct Operation {
     /// With which token it is asked for.
     token: Option<String>,
     takes_a_body: bool,
+    /// A body that it takes.
+    good_body: String,
 }
 
 impl Operation {
@@ -76,6 +80,9 @@ impl Operation {
             ("{eventId}", RALLY),
             ("{stampId}", "001"),
             ("{channel}", "main"),
+            ("{staffId}", "0a1b2c3d4e5f"),
+            ("{digest}", "0123456789abcdef"),
+            ("{name}", "spot.js"),
             ("{lineUserId}", "U0123456789abcdef0123456789abcdef"),
         ];
         for (name, id) in good {
@@ -86,22 +93,18 @@ impl Operation {
 
     /// The names of its ids: `{eventId}`.
     fn parameters(&self) -> Vec<&str> {
-        self.path.split('/').filter(|part| part.starts_with('{')).collect()
+        let is_file = self.path.starts_with("/assets/");
+        self.path.split('/').filter(|part| part.starts_with('{') && !is_file).collect()
     }
 
-    /// A body that it takes.
-    fn good_body(&self) -> String {
-        if self.is_scan() { format!("{{\"proof\":{{\"code\":\"{}\"}}}}", printed("001")) } else { "{}".to_owned() }
-    }
-
-    /// It says by a code which stamp is meant, so it can't do without a body.
-    fn is_scan(&self) -> bool {
-        self.path.ends_with("/me/scans")
+    /// Its body says what is meant, so it can't do without one.
+    fn needs_a_body(&self) -> bool {
+        self.good_body != "{}"
     }
 
     /// A request with what it can't do without.
     fn complete(&self, request: Request) -> Request {
-        if self.is_scan() { request.json(&self.good_body()) } else { request }
+        if self.needs_a_body() { request.json(&self.good_body) } else { request }
     }
 
     /// Its answer comes as a stream of any length.
@@ -126,23 +129,46 @@ impl Operation {
 
 /// Every operation that the running server describes.
 async fn operations(house: &House, id_token: &str) -> Vec<Operation> {
-    let description = super::house::Answer::to(house.request(reqwest::Method::GET, "/openapi.json")).await.is(200);
+    let description = Answer::to(house.request(reqwest::Method::GET, "/openapi.json")).await.is(200);
+    let (screen, code) = (a_screen(house).await, code_of(house, id_token).await);
     let methods = ["get", "put", "post", "delete", "patch"];
     let mut operations = Vec::new();
     for (path, item) in description.body["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap().iter().filter(|(key, _)| methods.contains(&key.as_str())) {
             let asks_for = |scheme: &str| operation["security"][0].get(scheme).is_some();
-            let token = match (asks_for("idToken"), asks_for("adminToken")) {
-                (true, _) => Some(id_token.to_owned()),
-                (false, true) => Some("organiser".to_owned()),
-                (false, false) => None,
+            let token = match (asks_for("idToken"), asks_for("adminToken"), asks_for("staffToken")) {
+                (true, _, _) => Some(id_token.to_owned()),
+                (false, true, _) => Some("organiser".to_owned()),
+                (false, false, true) => Some(screen.clone()),
+                (false, false, false) => None,
             };
+            let good_body = match operation["operationId"].as_str() {
+                Some("scan") => json!({"proof": {"code": printed("001")}}),
+                Some("grant") => json!({"code": code}),
+                Some("newStaff") => json!({"name": "受付", "role": "staff", "stamps": ["001"]}),
+                _ => json!({}),
+            };
+            let good_body = good_body.to_string();
             let takes_a_body = operation.get("requestBody").is_some_and(Value::is_object);
-            operations.push(Operation { method: method.to_uppercase(), path: path.clone(), token, takes_a_body });
+            let (method, path) = (method.to_uppercase(), path.clone());
+            operations.push(Operation { method, path, token, takes_a_body, good_body });
         }
     }
     assert!(operations.len() >= 17, "{operations:?}");
     operations
+}
+
+/// The token of a screen for all stamps.
+async fn a_screen(house: &House) -> String {
+    let order = json!({"name": "画面", "role": "screen", "stamps": ["*"]});
+    let request = house.organiser().request(reqwest::Method::POST, &format!("/{RALLY}/staff")).json(&order);
+    Answer::to(request).await.is(201).body["token"].as_str().unwrap().to_owned()
+}
+
+/// The code that the participant of an ID token shows to staff.
+async fn code_of(house: &House, id_token: &str) -> String {
+    let request = house.request(reqwest::Method::GET, &format!("/api/events/{RALLY}/me/code")).bearer_auth(id_token);
+    Answer::to(request).await.is(200).body["code"].as_str().unwrap().to_owned()
 }
 
 /// Insists on good manners: never our fault; if it's a refusal, one of the contract's problems with all that belongs

@@ -41,7 +41,7 @@ impl Desk {
         self.client().get_item().table_name(table).key("PK", pk).key("SK", sk).send().await.unwrap().item
     }
 
-    async fn put(&self, table: &str, item: Item) {
+    pub(super) async fn put(&self, table: &str, item: Item) {
         self.client().put_item().table_name(table).set_item(Some(item)).send().await.unwrap();
     }
 

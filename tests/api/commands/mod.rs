@@ -5,6 +5,7 @@ mod deliveries;
 mod event;
 mod failures;
 mod reconcile;
+mod staff;
 mod stats;
 mod table;
 mod users;

@@ -1,4 +1,4 @@
-//! What a participant's requests carry out: registering, and claiming a stamp.
+//! What requests of participants and of staff carry out: registering, and claiming a stamp.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::domain::{
     claim::{self, Case, Claim, Decision, Known, Question, Refusal, Registration, Wanted},
     event::Event,
     fact::{Acquisition, FactKey, Facts, User, UserStamp},
-    ids::{LineUserId, RequestId, StampId},
+    ids::{EventId, LineUserId, RequestId, StampId},
     stamp::StampMaster,
 };
 use crate::http::{app::App, problem::ApiError};
@@ -233,14 +233,20 @@ async fn refuse(
 }
 
 async fn require_registered(app: &App, event: &Event, claim: &Claim) -> Result<(), ApiError> {
-    let (event_id, who, uptime) = (&event.event_id, &claim.line_user_id, app.clock.uptime());
-    if !app.known.contains(event_id, who, uptime) {
-        if !app.store.is_registered(event_id, who).await? {
-            return Err(ApiError::NotRegistered);
-        }
+    if is_registered(app, &event.event_id, &claim.line_user_id).await? { Ok(()) } else { Err(ApiError::NotRegistered) }
+}
+
+/// Returns whether a participant is registered: 1 `GetItem` where this process doesn't know.
+pub(super) async fn is_registered(app: &App, event_id: &EventId, who: &LineUserId) -> Result<bool, ApiError> {
+    let uptime = app.clock.uptime();
+    if app.known.contains(event_id, who, uptime) {
+        return Ok(true);
+    }
+    let is_registered = app.store.is_registered(event_id, who).await?;
+    if is_registered {
         app.known.remember(event_id, who, uptime);
     }
-    Ok(())
+    Ok(is_registered)
 }
 
 async fn ensure_registered(app: &App, event: &Event, claim: &Claim, stamp: &UserStamp) -> Result<(), ApiError> {
