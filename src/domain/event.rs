@@ -125,6 +125,14 @@ text_type! {
     }
 }
 
+impl LiffId {
+    /// Returns the link that a stamp's code is shown as: LIFF opens the event's page with it.
+    #[must_use]
+    pub fn link_of_code(&self, code: &str) -> String {
+        format!("https://liff.line.me/{self}/s/{code}")
+    }
+}
+
 /// Over how many index partitions an event is spread: 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]

@@ -8,6 +8,7 @@
 //! | `proof/keys.rs` | the keys that make and check codes and passcodes |
 //! | `proof/passcode.rs` | passcodes, as they are compared |
 //! | `proof/place.rs` | places, and distances between them |
+//! | `proof/printed.rs` | printed codes, as organisers get them |
 //! | `proof/settings.rs` | what each kind needs to know of a stamp |
 
 mod accepted;
@@ -17,6 +18,7 @@ mod generations;
 mod keys;
 mod passcode;
 mod place;
+mod printed;
 mod settings;
 
 use serde::{Deserialize, Serialize};
@@ -28,10 +30,11 @@ pub use accepted::{AcceptedProof, Witness};
 pub(super) use code::tests::contract_keys;
 pub(super) use code::Timeliness;
 pub use code::{Code, CodeSource, PERSON_STEP_SECONDS, PersonCode, StampCode, Step};
-pub use generations::{CodeGeneration, CodeKind, Generation, Generations, Living};
+pub use generations::{CodeChange, CodeGeneration, CodeKind, CodeOrder, CodeRefusal, Generation, Generations, Living};
 pub use keys::{KeyFault, ProofKeys};
 pub use passcode::{Passcode, PasscodeHash};
 pub use place::{Circle, Fix, Meters};
+pub use printed::PrintedCode;
 pub use settings::{BeaconSettings, HardwareId, LocationSettings, ProofSettings, RotatingSettings};
 
 worded! {
