@@ -5,7 +5,14 @@ use std::collections::BTreeSet;
 use actix_web::ResponseError as _;
 use serde_json::Value;
 
-use crate::domain::{claim::Refusal, proof::CodeRefusal, resend::ResendRefusal};
+use std::time::Duration;
+
+use crate::domain::{
+    claim::{Refusal, Rejection},
+    proof::{CodeRefusal, Proofs},
+    resend::ResendRefusal,
+    schedule::Closed,
+};
 use crate::http::{ops::OPENAPI, problem::ApiError};
 
 fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
@@ -28,15 +35,20 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
         (404, "participant_not_found", ApiError::ParticipantNotFound),
         (404, "stamp_not_found", ApiError::StampNotFound),
         (405, "method_not_allowed", ApiError::MethodNotAllowed { allowed: text() }),
+        (409, "claim_refused", ApiError::Refused(Refusal::Prerequisite { missing: vec![] })),
         (409, "event_ended", ApiError::Refused(Refusal::EventEnded)),
         (409, "event_not_started", ApiError::Refused(Refusal::EventNotStarted)),
         (409, "resend_pending", ApiError::ResendPending),
         (409, "setting_fixed", ApiError::SettingFixed("channel")),
+        (409, "stamp_closed", ApiError::Refused(Refusal::StampClosed(Closed::Over))),
         (409, "stamp_inactive", ApiError::Refused(Refusal::StampInactive)),
         (412, "version_conflict", ApiError::VersionConflict),
         (413, "payload_too_large", ApiError::PayloadTooLarge { limit: 1 }),
         (415, "unsupported_media_type", ApiError::UnsupportedMediaType),
         (422, "flex_invalid", ApiError::FlexInvalid(vec![])),
+        (422, "proof_rejected", ApiError::Refused(Refusal::Rejected(Rejection::CodeUnknown))),
+        (422, "proof_required", ApiError::Refused(Refusal::ProofRequired { proofs: Proofs::default() })),
+        (429, "rate_limited", ApiError::Refused(Refusal::TooManyTries { retry_after: Duration::from_secs(1) })),
         (500, "internal_error", ApiError::Internal(text().into())),
         (503, "line_unavailable", ApiError::LineUnavailable(text().into())),
         (503, "store_unavailable", ApiError::StoreUnavailable(text().into())),
@@ -77,7 +89,7 @@ fn a_401_says_how_to_authenticate_and_a_503_when_to_come_back() {
     for (status, code, error) in one_of_each() {
         let headers = error.error_response().headers().clone();
         assert_eq!(headers.contains_key("www-authenticate"), status == 401, "{code}");
-        assert_eq!(headers.contains_key("retry-after"), status == 503, "{code}");
+        assert_eq!(headers.contains_key("retry-after"), [429, 503].contains(&status), "{code}");
         assert_eq!(headers.contains_key("allow"), status == 405, "{code}");
     }
 }
