@@ -16,6 +16,7 @@ mod stream;
 pub use answer::Answer;
 pub use dynamo::{Dynamo, hurried, store_of, unhurried};
 pub use fittings::{Fittings, Rally, Tables};
+pub use server::Neighbour;
 pub use people::{Organiser, Person};
 pub use rally::flex;
 
@@ -139,6 +140,11 @@ impl House {
         let store = store_of(&clients).reporting_with(reported.clone());
         let (retry, workers) = (fittings.retry, AtomicU32::new(0));
         Self { server, line, wire, clients, store, clock, url, settings, retry, client, workers, reported, engine }
+    }
+
+    /// Another server of the same rally, with what it knows of its own.
+    pub fn neighbour(&self) -> Neighbour {
+        Neighbour::start(self.process(&self.settings).app(&self.clients))
     }
 
     /// Hanako, a friend of the Official Account.

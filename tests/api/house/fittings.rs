@@ -10,6 +10,9 @@ use stamp_rally::{
 
 use super::{MINI_APP, PAGE, SECRET};
 
+/// The contract's key of codes and passcodes: bytes 0 to 31.
+const PROOF_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
 /// What one house has that others haven't.
 #[derive(Clone)]
 pub struct Fittings {
@@ -104,6 +107,7 @@ impl Fittings {
             ("STAMP_RALLY__LINE__API_BASE_URL", line_url.to_owned()),
             ("STAMP_RALLY__LINE__CHANNELS", json!({ "main": main, "other": other }).to_string()),
             ("STAMP_RALLY__ADMIN__TOKENS", admin_tokens().to_string()),
+            ("STAMP_RALLY__PROOFS__KEYS", json!([PROOF_KEY]).to_string()),
             ("STAMP_RALLY__HTTP__ALLOWED_ORIGINS", json!([PAGE]).to_string()),
         ];
         let environment = environment.map(|(key, value)| (OsString::from(key), OsString::from(value)));
