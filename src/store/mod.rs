@@ -42,6 +42,7 @@ pub mod table;
 pub mod unreadable;
 pub mod waiting;
 
+mod batch;
 mod error;
 mod guard;
 mod ids;

@@ -183,3 +183,29 @@ async fn a_generation_that_another_server_has_just_made_is_good_here() {
     hanako.scan(&made.is(201).body["code"]).await.is(201);
     house.close().await;
 }
+
+#[tokio::test]
+async fn holders_are_listed_with_their_proofs_if_that_is_asked_for() {
+    let house = with_posters("holders proofs").await;
+    let (viewer, hanako, taro) = (house.bearer("viewer"), house.hanako(), house.person("太郎"));
+    hanako.scan(&json!("SBJV9RZ43010QG3PKWJFQE5FNBP")).await.is(201);
+    house.change_stamp("001", &json!({"proofs": [["open"]]})).await;
+    house.pass(std::time::Duration::from_secs(6)).await;
+    taro.acquire("001").await.is(201);
+
+    house.wire();
+    let holders = format!("/{RALLY}/stamps/001/holders");
+    let plain = viewer.get(&holders).await.is(200).body["holders"].clone();
+    assert!(plain.as_array().unwrap().iter().all(|row| row.get("proof").is_none()), "{plain}");
+    assert!(house.wire().iter().all(|call| !call.contains("BatchGetItem")));
+
+    let rows = viewer.get(&format!("{holders}?proofs=true")).await.is(200).body["holders"].clone();
+    assert_eq!(rows[0]["lineUserId"], hanako.id);
+    assert_eq!(rows[0]["proof"], json!({"kinds": ["qr_static"], "trust": 1, "generation": 1}));
+    assert_eq!((&rows[1]["lineUserId"], rows[1].get("proof")), (&json!(taro.id), None));
+    assert!(house.wire().contains(&"1 × BatchGetItem".to_owned()), "one for up to 100 rows");
+    for other in ["false", "1", ""] {
+        viewer.get(&format!("{holders}?proofs={other}")).await.refuses(400, "invalid_request");
+    }
+    house.close().await;
+}
