@@ -24,6 +24,7 @@ pub mod manual_clock;
 pub mod mode;
 pub mod notice;
 pub mod proof;
+pub mod qr;
 pub mod resend;
 pub mod schedule;
 pub mod setting;

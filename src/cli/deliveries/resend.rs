@@ -78,7 +78,7 @@ pub(super) async fn resend(store: &Store, args: &ResendArgs, out: &mut impl Writ
 }
 
 /// Returns who asks, as facts have it: the name that they give, or else the account of the terminal.
-fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
+pub(in crate::cli) fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
     let account = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| printable_name(&env::var(name).ok()?));
     let name = by.map(ToOwned::to_owned).or_else(account);
     Ok(format!(

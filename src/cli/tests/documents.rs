@@ -35,7 +35,7 @@ fn docs_configuration_names_every_key_and_no_other() {
     let page = page("configuration.md");
     let named: BTreeSet<String> =
         first_cells(&page, "| key ").into_iter().flat_map(quoted).map(|key| key.replace("{name}", "main")).collect();
-    let sections = ["http", "store", "line", "line.channels.main", "delivery", "ops", "admin", "log"];
+    let sections = ["http", "store", "line", "line.channels.main", "delivery", "proofs", "ops", "admin", "log"];
     let mut known: BTreeSet<String> = sections.into_iter().flat_map(keys_below).collect();
     assert!(known.remove("line.channels"), "a section of its own: {known:?}");
     assert_eq!(named, known);
