@@ -159,7 +159,12 @@ impl<'a> Desk<'a> {
         Ok(writeln!(out, "{next}")?)
     }
 
-    async fn revoke(&self, (kind, generation): (CodeKind, Generation), by: &By, out: &mut impl Write) -> anyhow::Result<()> {
+    async fn revoke(
+        &self,
+        (kind, generation): (CodeKind, Generation),
+        by: &By,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
         let revoked = self.order(CodeChange::Revoke(kind, generation), by).await?;
         writeln!(out, "{}", self.line(&revoked))?;
         writeln!(out, "every server refuses its codes within five seconds; acquired stamps stay")?;

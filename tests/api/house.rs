@@ -16,9 +16,9 @@ mod stream;
 pub use answer::Answer;
 pub use dynamo::{Dynamo, hurried, store_of, unhurried};
 pub use fittings::{Fittings, Rally, Tables};
-pub use server::Neighbour;
 pub use people::{Organiser, Person};
 pub use rally::flex;
+pub use server::Neighbour;
 
 use std::{
     net::TcpListener,

@@ -1,12 +1,6 @@
 //! Posters as one HTML file: A4, one stamp a page. Nothing in it is loaded from elsewhere.
 
-use crate::domain::{
-    event::Event,
-    ids::StampId,
-    proof::Generation,
-    qr::QrCode,
-    setting::Name,
-};
+use crate::domain::{event::Event, ids::StampId, proof::Generation, qr::QrCode, setting::Name};
 
 /// What a poster shows.
 pub(super) struct Poster {

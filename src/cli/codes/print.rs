@@ -90,7 +90,9 @@ impl<'a> Press<'a> {
             );
         };
         if keys.is_empty() {
-            bail!("`proofs.keys` has no key, and without one there are no codes: `stamp-rally proof-key new` makes one");
+            bail!(
+                "`proofs.keys` has no key, and without one there are no codes: `stamp-rally proof-key new` makes one"
+            );
         }
         Ok(Self { event_id, liff_id, keys })
     }

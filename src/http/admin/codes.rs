@@ -11,12 +11,7 @@ use crate::domain::{
     ids::{EventId, StampId},
     proof::{CodeChange, CodeGeneration, CodeKind, CodeOrder, CodeSource, Generation, PrintedCode},
 };
-use crate::http::{
-    app::App,
-    auth::Operator,
-    body::NoBody,
-    problem::ApiError,
-};
+use crate::http::{app::App, auth::Operator, body::NoBody, problem::ApiError};
 
 /// `{"codes":[…]}`
 #[derive(Debug, Serialize)]
@@ -44,7 +39,11 @@ impl CodeView {
 
 /// `GET …/{eventId}/stamps/{stampId}/codes`: the generations of the kinds that the stamp takes, and those that something
 /// happened to.
-pub async fn list(_operator: Operator, app: Data<App>, path: Path<(EventId, StampId)>) -> Result<HttpResponse, ApiError> {
+pub async fn list(
+    _operator: Operator,
+    app: Data<App>,
+    path: Path<(EventId, StampId)>,
+) -> Result<HttpResponse, ApiError> {
     let (event_id, stamp_id) = path.into_inner();
     let event = app.stored_event(&event_id).await?;
     let master = app.store.master(&event_id, &stamp_id).await?.ok_or(ApiError::StampNotFound)?;

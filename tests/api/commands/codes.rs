@@ -60,7 +60,9 @@ async fn posters_are_printed_one_a_page_and_their_qr_codes_hold_the_codes_links(
     assert_eq!(links.len(), 2);
     assert_eq!(links[0], format!("https://liff.line.me/1234567890-AbcdEfgh/s/{FIRST}"));
     assert!(links[1].starts_with("https://liff.line.me/1234567890-AbcdEfgh/s/S") && links[1] != links[0]);
-    for shown in ["スタンプラリー 2026", "<h1>第1スタンプ</h1>", "<h1>第2スタンプ</h1>", "SBJV 9RZ4 3010 QG3P KWJF QE5F NBP"] {
+    for shown in
+        ["スタンプラリー 2026", "<h1>第1スタンプ</h1>", "<h1>第2スタンプ</h1>", "SBJV 9RZ4 3010 QG3P KWJF QE5F NBP"]
+    {
         assert!(sheet.contains(shown), "{shown}");
     }
     assert_eq!(sheet.matches("<section class=\"spot\">").count(), 2);
@@ -110,10 +112,7 @@ async fn what_can_not_be_printed_is_refused_by_name_and_the_older_file_stays() {
         "stamp-rally: stamp \"002\" takes no printed code: give it `proofs = [[\"qr_static\"]]` in the event's file, and apply \
          that"
     );
-    assert_eq!(
-        refused(&desk, &["--stamp", "009"]),
-        "stamp-rally: event \"stamp-rally-202606\" has no stamp \"009\""
-    );
+    assert_eq!(refused(&desk, &["--stamp", "009"]), "stamp-rally: event \"stamp-rally-202606\" has no stamp \"009\"");
     desk.run(&["codes", "revoke", ID, "001", "qr_static", "1"]).done();
     assert_eq!(
         refused(&desk, &[]),
@@ -136,7 +135,10 @@ async fn codes_are_listed_rotated_and_revoked_by_the_one_who_asks() {
     assert_eq!(desk.run(&["codes", "list", ID, "002"]).done(), "stamp 002 takes no codes\n");
 
     let told = desk.run(&["codes", "rotate", ID, "001", "qr_static"]).done();
-    assert!(told.starts_with("qr_static     2  good, made 20") && told.contains(" by cli:yamada, SBJV9RZ4302"), "{told}");
+    assert!(
+        told.starts_with("qr_static     2  good, made 20") && told.contains(" by cli:yamada, SBJV9RZ4302"),
+        "{told}"
+    );
     assert!(told.contains("hang up the new poster (`stamp-rally codes print"), "{told}");
 
     let told = desk.run(&["codes", "revoke", ID, "001", "qr_static", "1", "--by", "mariko"]).done();

@@ -59,7 +59,8 @@ async fn the_first_generation_is_always_there_with_its_code_and_link() {
 #[tokio::test]
 async fn an_old_poster_stays_good_until_it_is_revoked_and_no_stamp_is_lost() {
     let house = with_posters("posters").await;
-    let (operator, hanako, taro, jiro) = (house.bearer("operator"), house.hanako(), house.person("太郎"), house.person("次郎"));
+    let (operator, hanako, taro, jiro) =
+        (house.bearer("operator"), house.hanako(), house.person("太郎"), house.person("次郎"));
     let old = operator.codes().await[0]["code"].clone();
 
     let new = operator.rotate().await.is(201).body;
@@ -93,7 +94,9 @@ async fn what_is_no_generation_kind_or_stamp_is_refused_by_name() {
     ] {
         assert_eq!(operator.post(&format!("{CODES}/{path}")).await.is(status).body["code"], code, "{path}");
     }
-    for (path, code) in [("/spring/stamps/001/codes", "event_not_found"), ("/stamp-rally-202606/stamps/009/codes", "stamp_not_found")] {
+    for (path, code) in
+        [("/spring/stamps/001/codes", "event_not_found"), ("/stamp-rally-202606/stamps/009/codes", "stamp_not_found")]
+    {
         assert_eq!(operator.get(path).await.is(404).body["code"], code);
         assert_eq!(operator.post(&format!("{path}/qr_static/rotate")).await.is(404).body["code"], code);
         assert_eq!(operator.post(&format!("{path}/qr_static/1/revoke")).await.is(404).body["code"], code);
