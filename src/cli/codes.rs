@@ -6,7 +6,6 @@ mod print;
 use std::io::Write;
 
 use anyhow::{anyhow, bail};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{config::Settings, deliveries::operator_name, options::WithSettings, store};
 use crate::domain::{
@@ -30,11 +29,11 @@ pub enum CodesCommand {
     Revoke {
         #[command(flatten)]
         which: Which,
-        /// The kind of the codes
-        #[arg(value_name = "KIND", value_parser = code_kind())]
+        /// The kind of the codes: qr_rotating or qr_static
+        #[arg(value_name = "KIND")]
         kind: CodeKind,
         /// The number of the generation, as `codes list` shows it
-        #[arg(value_name = "GENERATION", value_parser = generation)]
+        #[arg(value_name = "GENERATION")]
         generation: Generation,
         #[command(flatten)]
         by: By,
@@ -43,8 +42,8 @@ pub enum CodesCommand {
     Rotate {
         #[command(flatten)]
         which: Which,
-        /// The kind of the codes
-        #[arg(value_name = "KIND", value_parser = code_kind())]
+        /// The kind of the codes: qr_rotating or qr_static
+        #[arg(value_name = "KIND")]
         kind: CodeKind,
         #[command(flatten)]
         by: By,
@@ -68,16 +67,6 @@ pub struct By {
     /// Who asks, in the stamp's history after `cli:` [default: the account, $USER or $LOGNAME]
     #[arg(long, value_name = "NAME", value_parser = |name: &str| token_name(name.to_owned()))]
     by: Option<String>,
-}
-
-fn code_kind() -> impl TypedValueParser<Value = CodeKind> {
-    let find = |word: String| CodeKind::ALL.into_iter().find(|kind| kind.as_str() == word);
-    PossibleValuesParser::new(CodeKind::ALL.map(CodeKind::as_str)).try_map(move |word| find(word).ok_or("is no kind"))
-}
-
-fn generation(text: &str) -> Result<Generation, &'static str> {
-    let number = text.parse::<i64>().ok().and_then(|number| number.try_into().ok());
-    number.ok_or("must be a whole number from 1 to 99")
 }
 
 pub async fn execute(args: WithSettings<CodesCommand>, out: &mut impl Write) -> anyhow::Result<()> {

@@ -16,7 +16,7 @@ pub(super) struct Poster {
     pub(super) qr: QrCode,
 }
 
-/// How the pages look. The QR code with the light modules around it is 100 mm wide: the code alone is 82 mm.
+/// How the pages look. The QR code is 100 mm wide with the light modules around it, about 80 mm without.
 const STYLE: &str = "\
 @page { size: A4 portrait; margin: 0 }
 * { box-sizing: border-box; margin: 0 }

@@ -1,6 +1,8 @@
 //! The generations of a stamp's codes. A code that leaked is replaced by one of a new generation, and revoked; no stamp
 //! is lost by it.
 
+use std::str::FromStr;
+
 use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +12,29 @@ use crate::domain::{Malformed, time::Timestamp, worded::worded};
 worded! {
     /// The kind of a stamp's code.
     #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[serde(rename_all = "snake_case", try_from = "String")]
     CodeKind {
         /// Shown on a screen.
         QrRotating = "qr_rotating",
         /// Printed.
         QrStatic = "qr_static",
+    }
+}
+
+impl FromStr for CodeKind {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| Malformed::new("kind", "must be qr_rotating or qr_static"))
+    }
+}
+
+impl TryFrom<String> for CodeKind {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse()
     }
 }
 
@@ -50,6 +69,18 @@ impl TryFrom<i64> for Generation {
     fn try_from(number: i64) -> Result<Self, Malformed> {
         let fits = u8::try_from(number).ok().filter(|number| (1..=99).contains(number));
         fits.map(Self).ok_or_else(|| Malformed::new("generation", "must be a whole number from 1 to 99"))
+    }
+}
+
+impl FromStr for Generation {
+    type Err = Malformed;
+
+    /// Reads a number as a path or a command has it, in digits alone.
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        // What has too many digits is as far off as 0.
+        let number = text.parse::<i64>().ok().filter(|_| is_number);
+        number.unwrap_or_default().try_into()
     }
 }
 
@@ -237,6 +268,18 @@ mod tests {
 
     fn generation(number: i64) -> Generation {
         number.try_into().unwrap()
+    }
+
+    #[test]
+    fn a_kind_and_a_generation_are_read_by_their_words_and_digits() {
+        assert_eq!("qr_static".parse::<CodeKind>(), Ok(QrStatic));
+        let refused = "passcode".parse::<CodeKind>().unwrap_err().to_string();
+        assert_eq!(refused, "kind: must be qr_rotating or qr_static");
+        assert_eq!("99".parse::<Generation>(), Ok(generation(99)));
+        for text in ["", "0", "100", "+1", "-1", "1.0", "one", "99999999999999999999"] {
+            let refused = text.parse::<Generation>().unwrap_err().to_string();
+            assert_eq!(refused, "generation: must be a whole number from 1 to 99", "{text}");
+        }
     }
 
     #[test]

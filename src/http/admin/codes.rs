@@ -4,9 +4,10 @@ use actix_web::{
     HttpResponse,
     web::{Data, Path},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::{
+    Malformed,
     event::Event,
     ids::{EventId, StampId},
     proof::{CodeChange, CodeGeneration, CodeKind, CodeOrder, CodeSource, Generation, PrintedCode},
@@ -66,15 +67,28 @@ pub async fn rotate(
     Ok(HttpResponse::Created().json(view))
 }
 
+/// A generation as a path has it.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub struct InPath(Generation);
+
+impl TryFrom<String> for InPath {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse().map(Self)
+    }
+}
+
 /// `POST …/codes/{kind}/{generation}/revoke`: its codes are refused from now on, on every server within five seconds. A
 /// repeat is answered as the first one was.
 pub async fn revoke(
     operator: Operator,
     app: Data<App>,
-    path: Path<(EventId, StampId, CodeKind, Generation)>,
+    path: Path<(EventId, StampId, CodeKind, InPath)>,
     _: NoBody,
 ) -> Result<HttpResponse, ApiError> {
-    let (event_id, stamp_id, kind, generation) = path.into_inner();
+    let (event_id, stamp_id, kind, InPath(generation)) = path.into_inner();
     let view = carry_out(&app, &operator, (&event_id, &stamp_id), CodeChange::Revoke(kind, generation)).await?;
     tracing::info!(event.id = %event_id, stamp.id = %stamp_id, code.kind = %kind, code.generation = %generation, "a generation of a stamp's codes is revoked");
     Ok(HttpResponse::Ok().json(view))

@@ -15,7 +15,7 @@ use super::house::{
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
-const CODES: [(u16, &str); 29] = [
+const CODES: [(u16, &str); 32] = [
     (400, "invalid_request"),
     (400, "cursor_invalid"),
     (401, "token_missing"),
@@ -29,12 +29,15 @@ const CODES: [(u16, &str); 29] = [
     (404, "not_registered"),
     (404, "participant_not_found"),
     (404, "delivery_not_found"),
+    (404, "code_not_found"),
     (404, "channel_not_found"),
     (404, "not_found"),
     (405, "method_not_allowed"),
     (409, "event_not_started"),
     (409, "event_ended"),
     (409, "stamp_inactive"),
+    (409, "stamp_closed"),
+    (409, "claim_refused"),
     (409, "resend_pending"),
     (409, "setting_fixed"),
     (412, "version_conflict"),
@@ -71,6 +74,8 @@ impl Operation {
             ("{eventId}", RALLY),
             ("{stampId}", "001"),
             ("{channel}", "main"),
+            ("{kind}", "qr_static"),
+            ("{generation}", "1"),
             ("{lineUserId}", "U0123456789abcdef0123456789abcdef"),
         ];
         for (name, id) in good {
