@@ -9,10 +9,12 @@ use super::dev::DevArgs;
 use super::lambda::LambdaArgs;
 use super::{
     admin::AdminCommand,
+    codes::CodesCommand,
     deliveries::DeliveriesCommand,
     event::EventCommand,
     flex::FlexCommand,
     options::WithSettings,
+    proof_key::ProofKeyCommand,
     reconcile::ReconcileArgs,
     serve::{ConsumeArgs, ServeArgs},
     staff::StaffCommand,
@@ -54,6 +56,8 @@ pub enum Command {
     /// Organisers' access
     #[command(subcommand)]
     Admin(AdminCommand),
+    /// Codes of stamps: printed, rotated, revoked
+    Codes(WithSettings<CodesCommand>),
     /// The stream consumer alone
     Consume(ConsumeArgs),
     /// What became of notices; send them again
@@ -69,6 +73,9 @@ pub enum Command {
     /// The delivery as an AWS Lambda, behind an event source mapping of the table's stream
     #[cfg(feature = "lambda")]
     Lambda(LambdaArgs),
+    /// Keys of codes and passcodes
+    #[command(subcommand)]
+    ProofKey(ProofKeyCommand),
     /// Send what the stream has forgotten, where it was certainly never tried; give the rest to a person to decide
     Reconcile(ReconcileArgs),
     /// The HTTP API

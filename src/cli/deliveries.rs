@@ -18,6 +18,8 @@ use crate::domain::{
 };
 use crate::store::{Store, listing::Wanted, paging::Pages};
 
+pub(super) use resend::operator_name;
+
 /// What became of notices.
 #[derive(Debug, clap::Subcommand)]
 pub enum DeliveriesCommand {

@@ -2,10 +2,12 @@
 
 mod admin;
 mod args;
+mod codes;
 pub mod config;
 mod deliveries;
 #[cfg(feature = "dev")]
 mod dev;
+mod draft;
 mod event;
 pub mod event_file;
 mod flex;
@@ -18,6 +20,7 @@ mod options;
 mod otel;
 mod printed;
 mod progress;
+mod proof_key;
 mod reconcile;
 mod serve;
 pub mod service;
@@ -89,6 +92,7 @@ async fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         // A token that could not be read is a failure.
         Command::Admin(command) => admin::execute(command, &mut io::stdout().lock(), &mut io::stderr().lock()),
+        Command::Codes(args) => codes::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Consume(args) => serve::consume(args).await,
         Command::Deliveries(args) => deliveries::execute(args, &mut stdout(OnceClosed::Finish)).await,
         #[cfg(feature = "dev")]
@@ -97,6 +101,8 @@ async fn execute(command: Command) -> anyhow::Result<()> {
         Command::Flex(command) => flex::execute(&command, &mut stdout(OnceClosed::Finish)),
         #[cfg(feature = "lambda")]
         Command::Lambda(args) => lambda::execute(args).await,
+        // As with a token.
+        Command::ProofKey(command) => proof_key::execute(&command, &mut io::stdout().lock(), &mut io::stderr().lock()),
         Command::Reconcile(args) => reconcile::execute(args, &mut stdout(OnceClosed::Finish)).await,
         Command::Serve(args) => serve::serve(args).await,
         // A token that could not be read is a failure.

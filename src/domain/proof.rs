@@ -8,6 +8,7 @@
 //! | `proof/keys.rs` | the keys that make and check codes and passcodes |
 //! | `proof/passcode.rs` | passcodes, as they are compared |
 //! | `proof/place.rs` | places, and distances between them |
+//! | `proof/printed.rs` | printed codes, as organisers get them |
 //! | `proof/screen.rs` | what a screen shows |
 //! | `proof/settings.rs` | what each kind needs to know of a stamp |
 
@@ -18,6 +19,7 @@ mod generations;
 mod keys;
 mod passcode;
 mod place;
+mod printed;
 mod screen;
 mod settings;
 
@@ -30,10 +32,11 @@ pub(super) use code::Timeliness;
 #[cfg(test)]
 pub(super) use code::tests::contract_keys;
 pub use code::{Code, CodeSource, PERSON_STEP_SECONDS, PersonCode, StampCode, Step};
-pub use generations::{CodeGeneration, CodeKind, Generation, Generations, Living};
+pub use generations::{CodeChange, CodeGeneration, CodeKind, CodeOrder, CodeRefusal, Generation, Generations, Living};
 pub use keys::{KeyFault, ProofKeys};
 pub use passcode::{Passcode, PasscodeHash};
 pub use place::{Circle, Fix, Meters};
+pub use printed::PrintedCode;
 pub use screen::ScreenCode;
 pub use settings::{BeaconSettings, HardwareId, LocationSettings, ProofSettings, RotatingSettings};
 

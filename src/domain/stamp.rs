@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{
     Malformed,
     ids::{EventId, StampId},
-    proof::Generations,
+    proof::{CodeGeneration, CodeOrder, CodeRefusal, Generations},
     setting::{Name, must_replace, next_version, required},
     time::Timestamp,
     worded::worded,
@@ -125,6 +125,14 @@ impl StampMaster {
     #[must_use]
     pub fn place(&self) -> (StampOrder, &StampId) {
         (self.order, &self.stamp_id)
+    }
+
+    /// Returns the stamp after an order about its codes, one version on, and the generation that the order is about.
+    pub fn with_codes(&self, order: &CodeOrder<'_>) -> Result<(Self, CodeGeneration), CodeRefusal> {
+        let mut new = self.clone();
+        let generation = new.rules.codes.carry_out(order)?;
+        new.updated_at = next_version(self.updated_at, order.at);
+        Ok((new, generation))
     }
 }
 

@@ -22,6 +22,7 @@ use crate::domain::{
     claim::{Refusal, whole_seconds},
     ids::RequestId,
     language::Language,
+    proof::CodeRefusal,
     resend::ResendRefusal,
 };
 use crate::line::flex::Fault;
@@ -37,6 +38,8 @@ pub enum ApiError {
     AdminTokenInvalid,
     #[error("no channel of this name is configured")]
     ChannelNotFound,
+    #[error(transparent)]
+    CodeRefused(#[from] CodeRefusal),
     #[error("this cursor was changed or belongs to another query: begin again without it")]
     CursorInvalid,
     #[error("{0}")]
@@ -136,6 +139,9 @@ impl ApiError {
         let (status, code, title) = match self {
             Self::AdminTokenInvalid => (401, "admin_token_invalid", "The admin token is not valid"),
             Self::ChannelNotFound => (404, "channel_not_found", "No such channel"),
+            Self::CodeRefused(CodeRefusal::NoStamp) => (404, "stamp_not_found", "No such stamp"),
+            Self::CodeRefused(CodeRefusal::Unknown) => (404, "code_not_found", "No such generation of codes"),
+            Self::CodeRefused(CodeRefusal::UsedUp) => (409, "setting_fixed", "The setting is fixed"),
             Self::CursorInvalid => (400, "cursor_invalid", "The cursor is not valid"),
             Self::DeliveryNotFound(_) => (404, "delivery_not_found", "No such notice"),
             Self::EventNotFound => (404, "event_not_found", "No such event"),

@@ -28,6 +28,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at("/admin/api/events/{eventId}/stamps").get(admin::stamps::list),
         at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).on(Method::PUT, admin::stamps::put),
         at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::stamps::holders),
+        at("/admin/api/events/{eventId}/stamps/{stampId}/codes").get(admin::codes::list),
+        at("/admin/api/events/{eventId}/stamps/{stampId}/codes/{kind}/rotate").on(Method::POST, admin::codes::rotate),
+        at("/admin/api/events/{eventId}/stamps/{stampId}/codes/{kind}/{generation}/revoke")
+            .on(Method::POST, admin::codes::revoke),
         at("/admin/api/events/{eventId}/deliveries").get(admin::deliveries::list),
         at("/admin/api/events/{eventId}/deliveries/{lineUserId}/{stampId}/resend")
             .on(Method::POST, admin::deliveries::resend),

@@ -6,6 +6,7 @@
 
 mod merge;
 mod page;
+mod proofs;
 mod rows;
 
 use aws_sdk_dynamodb::types::Select;
@@ -26,6 +27,7 @@ use super::{
 };
 use merge::{Index, Merge, Source};
 pub use page::{Direction, Page, Position, Wanted};
+pub use proofs::Proofs;
 pub use rows::{Rows, Users};
 
 /// A participant who acquired a stamp.

@@ -1,6 +1,7 @@
 //! Events and stamp masters: read, list, replace. Settings can't be overwritten unseen.
 
 mod change;
+mod codes;
 mod stored;
 
 use std::collections::BTreeSet;

@@ -48,6 +48,7 @@ pub mod table;
 pub mod unreadable;
 pub mod waiting;
 
+mod batch;
 mod error;
 mod guard;
 mod ids;

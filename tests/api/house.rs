@@ -18,6 +18,7 @@ pub use dynamo::{Dynamo, hurried, store_of, unhurried};
 pub use fittings::{Fittings, Rally, Tables};
 pub use people::{Organiser, Person};
 pub use rally::flex;
+pub use server::Neighbour;
 
 use std::{
     net::TcpListener,
@@ -141,6 +142,11 @@ impl House {
         let store = store_of(&clients).reporting_with(reported.clone());
         let (retry, workers) = (fittings.retry, AtomicU32::new(0));
         Self { server, line, wire, clients, store, clock, url, settings, retry, client, workers, reported, engine }
+    }
+
+    /// Another server of the same rally, with what it knows of its own.
+    pub fn neighbour(&self) -> Neighbour {
+        Neighbour::start(self.process(&self.settings).app(&self.clients))
     }
 
     /// Hanako, a friend of the Official Account.

@@ -108,7 +108,7 @@ enum Kinds {
 }
 
 /// Returns who asks, as facts have it: the name that they give, or else the account of the terminal.
-fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
+pub(in crate::cli) fn operator_name(by: Option<&str>) -> anyhow::Result<String> {
     let account = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| printable_name(&env::var(name).ok()?));
     let name = by.map(ToOwned::to_owned).or_else(account);
     Ok(format!(

@@ -1,21 +1,40 @@
 //! The generations of a stamp's codes. A code that leaked is replaced by one of a new generation, and revoked; no stamp
 //! is lost by it.
 
+use std::str::FromStr;
+
 use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
-use super::ProofKind;
+use super::{ProofKind, Proofs};
 use crate::domain::{Malformed, time::Timestamp, worded::worded};
 
 worded! {
     /// The kind of a stamp's code.
     #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[serde(rename_all = "snake_case", try_from = "String")]
     CodeKind {
         /// Shown on a screen.
         QrRotating = "qr_rotating",
         /// Printed.
         QrStatic = "qr_static",
+    }
+}
+
+impl FromStr for CodeKind {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| Malformed::new("kind", "must be qr_rotating or qr_static"))
+    }
+}
+
+impl TryFrom<String> for CodeKind {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse()
     }
 }
 
@@ -53,6 +72,18 @@ impl TryFrom<i64> for Generation {
     }
 }
 
+impl FromStr for Generation {
+    type Err = Malformed;
+
+    /// Reads a number as a path or a command has it, in digits alone.
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        // What has too many digits is as far off as 0.
+        let number = text.parse::<i64>().ok().filter(|_| is_number);
+        number.unwrap_or_default().try_into()
+    }
+}
+
 impl From<Generation> for i64 {
     fn from(generation: Generation) -> Self {
         generation.0.into()
@@ -79,6 +110,40 @@ pub struct CodeGeneration {
     /// The name of the admin token that revoked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_by: Option<String>,
+}
+
+/// What an operator orders about a stamp's codes.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeOrder<'a> {
+    /// What is to be done.
+    pub change: CodeChange,
+    /// The name of the operator.
+    pub by: &'a str,
+    /// When it is ordered.
+    pub at: Timestamp,
+}
+
+/// A change of a stamp's codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeChange {
+    /// A generation is revoked.
+    Revoke(CodeKind, Generation),
+    /// The next generation is made.
+    Rotate(CodeKind),
+}
+
+/// Why an order about a stamp's codes is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CodeRefusal {
+    /// The event has no such stamp.
+    #[error("there is no such stamp")]
+    NoStamp,
+    /// The stamp never had such a generation.
+    #[error("the stamp's codes have no such generation")]
+    Unknown,
+    /// There are 99 generations.
+    #[error("there are 99 generations of these codes, and no more can be made: show one that isn't revoked")]
+    UsedUp,
 }
 
 /// What is known of a generation.
@@ -115,6 +180,14 @@ impl Generations {
         all
     }
 
+    /// Returns all of the kinds that a stamp takes, and of kinds that something happened to, by kind, oldest first.
+    #[must_use]
+    pub fn listed(&self, proofs: &Proofs) -> Vec<CodeGeneration> {
+        let is_recorded = |kind: CodeKind| self.0.iter().any(|known| known.kind == kind);
+        let kinds = CodeKind::ALL.into_iter().filter(|kind| proofs.take((*kind).into()) || is_recorded(*kind));
+        kinds.flat_map(|kind| self.of(kind)).collect()
+    }
+
     /// Returns what is known of one.
     #[must_use]
     pub fn living(&self, kind: CodeKind, generation: Generation) -> Living {
@@ -130,6 +203,16 @@ impl Generations {
     #[must_use]
     pub fn newest_living(&self, kind: CodeKind) -> Option<Generation> {
         self.of(kind).into_iter().rev().find(|known| known.revoked_at.is_none()).map(|known| known.generation)
+    }
+
+    /// Carries an order out, and returns the generation that it made or revoked. A repeated revocation changes nothing.
+    pub fn carry_out(&mut self, order: &CodeOrder<'_>) -> Result<CodeGeneration, CodeRefusal> {
+        match order.change {
+            CodeChange::Revoke(kind, generation) => {
+                self.revoke((kind, generation), order.by, order.at).ok_or(CodeRefusal::Unknown)
+            }
+            CodeChange::Rotate(kind) => self.rotate(kind, order.by, order.at).ok_or(CodeRefusal::UsedUp),
+        }
     }
 
     /// Makes the next generation. Earlier ones stay good until they are revoked. `None` if there are 99.
@@ -188,6 +271,18 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_and_a_generation_are_read_by_their_words_and_digits() {
+        assert_eq!("qr_static".parse::<CodeKind>(), Ok(QrStatic));
+        let refused = "passcode".parse::<CodeKind>().unwrap_err().to_string();
+        assert_eq!(refused, "kind: must be qr_rotating or qr_static");
+        assert_eq!("99".parse::<Generation>(), Ok(generation(99)));
+        for text in ["", "0", "100", "+1", "-1", "1.0", "one", "99999999999999999999"] {
+            let refused = text.parse::<Generation>().unwrap_err().to_string();
+            assert_eq!(refused, "generation: must be a whole number from 1 to 99", "{text}");
+        }
+    }
+
+    #[test]
     fn the_first_generation_is_always_there_and_may_be_revoked() {
         let (mut codes, now) = (Generations::default(), at("2026-05-23T10:00:00.000Z"));
         assert_eq!(codes.living(QrStatic, Generation::FIRST), Living::Yes);
@@ -210,6 +305,32 @@ mod tests {
         assert_eq!(codes.newest_living(QrStatic), Some(Generation::FIRST));
         assert_eq!(codes.revoke((QrStatic, generation(3)), "office", now), None);
         assert_eq!(codes.rotate(QrStatic, "office", now).unwrap().generation, generation(3));
+    }
+
+    #[test]
+    fn generations_are_listed_of_the_kinds_that_the_stamp_takes_and_of_those_that_something_happened_to() {
+        let (mut codes, now) = (Generations::default(), at("2026-05-23T10:00:00.000Z"));
+        let proofs = Proofs::try_from(vec![vec![ProofKind::QrStatic]]).unwrap();
+        let listed = |codes: &Generations, proofs: &Proofs| {
+            codes.listed(proofs).into_iter().map(|known| (known.kind, known.generation.number())).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(&codes, &Proofs::default()), []);
+        assert_eq!(listed(&codes, &proofs), [(QrStatic, 1)]);
+        codes.rotate(QrRotating, "office", now).unwrap();
+        assert_eq!(listed(&codes, &proofs), [(QrRotating, 1), (QrRotating, 2), (QrStatic, 1)]);
+    }
+
+    #[test]
+    fn an_order_is_carried_out_or_refused_with_what_is_in_its_way() {
+        let (mut codes, at) = (Generations::default(), at("2026-05-23T10:00:00.000Z"));
+        let order = |change| CodeOrder { change, by: "office", at };
+        let unknown = codes.carry_out(&order(CodeChange::Revoke(QrStatic, generation(2))));
+        assert_eq!(unknown, Err(CodeRefusal::Unknown));
+        for _ in 2..=99 {
+            codes.carry_out(&order(CodeChange::Rotate(QrStatic))).unwrap();
+        }
+        assert_eq!(codes.carry_out(&order(CodeChange::Rotate(QrStatic))), Err(CodeRefusal::UsedUp));
+        assert!(codes.carry_out(&order(CodeChange::Revoke(QrStatic, generation(99)))).unwrap().revoked_at.is_some());
     }
 
     #[test]

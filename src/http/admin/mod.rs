@@ -1,6 +1,7 @@
 //! The organisers' API. Who may call comes first (401, 403), then the shape of ids, query and body (400, 413, 415),
 //! then what is asked for (404 and the rest).
 
+pub(super) mod codes;
 pub mod cursor;
 pub(super) mod deliveries;
 pub(super) mod events;

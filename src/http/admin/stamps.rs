@@ -28,7 +28,7 @@ use crate::http::{
 };
 use crate::line::flex::names;
 use crate::store::{
-    listing::Direction,
+    listing::{self, Direction},
     masters::{Expected, Replaced, Stored},
 };
 
@@ -242,7 +242,28 @@ impl Setting for ChangedMaster<'_> {
     }
 }
 
-/// `GET …/{eventId}/stamps/{stampId}/holders`: the participants who have the stamp, by time.
+/// What a list of holders shows of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// Who, and since when.
+    Plain,
+    /// Also how they proved it.
+    WithProofs,
+}
+
+impl Shown {
+    /// Reads `proofs`, which is `true` or absent.
+    fn read(parameters: &Parameters) -> Result<Self, ApiError> {
+        match parameters.one("proofs") {
+            None => Ok(Self::Plain),
+            Some("true") => Ok(Self::WithProofs),
+            Some(_) => Err(ApiError::InvalidRequest("proofs: must be true, or be left out".to_owned())),
+        }
+    }
+}
+
+/// `GET …/{eventId}/stamps/{stampId}/holders`: the participants who have the stamp, by time; with `proofs=true` how they
+/// proved it.
 pub async fn holders(
     _viewer: Viewer,
     req: HttpRequest,
@@ -250,7 +271,8 @@ pub async fn holders(
     path: Path<(EventId, StampId)>,
 ) -> Result<HttpResponse, ApiError> {
     let (event_id, stamp_id) = path.into_inner();
-    let parameters = Parameters::of(&req, &["order", "limit", "cursor"])?;
+    let parameters = Parameters::of(&req, &["order", "limit", "cursor", "proofs"])?;
+    let shown = Shown::read(&parameters)?;
     let query = ListQuery::read(&parameters, &["holders", event_id.as_str(), stamp_id.as_str()])?;
     let wanted = query.wanted()?;
     let event = app.stored_event(&event_id).await?;
@@ -259,7 +281,11 @@ pub async fn holders(
         return Err(ApiError::StampNotFound);
     }
     let page = app.store.holders(&event, &stamp_id, &wanted).await?;
-    query.answer("holders", Part::of(&page, HolderView::of))
+    let proofs = match shown {
+        Shown::Plain => listing::Proofs::new(),
+        Shown::WithProofs => app.store.proofs_of(&event_id, &stamp_id, &page.rows).await?,
+    };
+    query.answer("holders", Part::of(&page, |holder| HolderView::of(holder, proofs.get(&holder.line_user_id))))
 }
 
 #[cfg(test)]

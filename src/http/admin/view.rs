@@ -155,17 +155,19 @@ impl<'a> UserView<'a> {
     }
 }
 
-/// A participant who has a stamp, and since when.
+/// A participant who has a stamp, since when, and how they proved it, where that is asked for.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HolderView<'a> {
     line_user_id: &'a str,
     acquired_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<&'a AcceptedProof>,
 }
 
 impl<'a> HolderView<'a> {
-    pub fn of(holder: &'a Holder) -> Self {
-        Self { line_user_id: holder.line_user_id.as_str(), acquired_at: holder.acquired_at }
+    pub fn of(holder: &'a Holder, proof: Option<&'a AcceptedProof>) -> Self {
+        Self { line_user_id: holder.line_user_id.as_str(), acquired_at: holder.acquired_at, proof }
     }
 }
 

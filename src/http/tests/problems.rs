@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::domain::{
     claim::{Refusal, Rejection},
-    proof::Proofs,
+    proof::{CodeRefusal, Proofs},
     resend::ResendRefusal,
     schedule::Closed,
 };
@@ -26,6 +26,7 @@ fn one_of_each() -> Vec<(u16, &'static str, ApiError)> {
         (401, "token_missing", ApiError::TokenMissing),
         (403, "forbidden", ApiError::Forbidden("why")),
         (404, "channel_not_found", ApiError::ChannelNotFound),
+        (404, "code_not_found", ApiError::CodeRefused(CodeRefusal::Unknown)),
         (404, "delivery_not_found", ApiError::DeliveryNotFound(ResendRefusal::NotAcquired)),
         (404, "event_not_found", ApiError::EventNotFound),
         (404, "not_found", ApiError::NotFound),
@@ -69,6 +70,17 @@ fn what_a_resend_is_refused_for_has_its_code() {
         (ResendRefusal::NotCompleted, "delivery_not_found"),
         (ResendRefusal::NumbersUsedUp, "invalid_request"),
         (ResendRefusal::Pending, "resend_pending"),
+    ] {
+        assert_eq!(ApiError::from(refusal).code(), code);
+    }
+}
+
+#[test]
+fn what_an_order_about_codes_is_refused_for_has_its_code() {
+    for (refusal, code) in [
+        (CodeRefusal::NoStamp, "stamp_not_found"),
+        (CodeRefusal::Unknown, "code_not_found"),
+        (CodeRefusal::UsedUp, "setting_fixed"),
     ] {
         assert_eq!(ApiError::from(refusal).code(), code);
     }

@@ -18,7 +18,7 @@ use super::{
 use wire::{Got, Request, talk};
 
 /// The contract's codes. `internal_error` is none of them: no input may bring it.
-const CODES: [(u16, &str); 33] = [
+const CODES: [(u16, &str); 34] = [
     (400, "invalid_request"),
     (400, "cursor_invalid"),
     (401, "token_missing"),
@@ -33,6 +33,7 @@ const CODES: [(u16, &str); 33] = [
     (404, "not_registered"),
     (404, "participant_not_found"),
     (404, "delivery_not_found"),
+    (404, "code_not_found"),
     (404, "staff_not_found"),
     (404, "channel_not_found"),
     (404, "not_found"),
@@ -83,6 +84,8 @@ impl Operation {
             ("{staffId}", "0a1b2c3d4e5f"),
             ("{digest}", "0123456789abcdef"),
             ("{name}", "spot.js"),
+            ("{kind}", "qr_static"),
+            ("{generation}", "1"),
             ("{lineUserId}", "U0123456789abcdef0123456789abcdef"),
         ];
         for (name, id) in good {

@@ -1,6 +1,7 @@
 //! What an organiser does at a terminal: the real binary, an environment of its own, the embedded engine.
 
 mod check;
+mod codes;
 mod deliveries;
 mod event;
 mod failures;

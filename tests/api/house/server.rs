@@ -6,8 +6,34 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use reqwest::RequestBuilder;
 use stamp_rally::http::{self, App};
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{Answer, free_port};
+
+/// Another server of the house's rally, at an address of its own.
+pub struct Neighbour {
+    _server: Server,
+    url: String,
+}
+
+impl Neighbour {
+    pub(super) fn start(app: App) -> Self {
+        let listener = free_port();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        Self { _server: Server::start(listener, app), url }
+    }
+
+    /// A request, sent to this server instead.
+    pub async fn answers(&self, request: RequestBuilder) -> Answer {
+        let (client, request) = request.build_split();
+        let mut request = request.unwrap();
+        let port = reqwest::Url::parse(&self.url).unwrap().port();
+        request.url_mut().set_port(port).unwrap();
+        Answer::to(RequestBuilder::from_parts(client, request)).await
+    }
+}
 
 /// A server on a thread of its own. When it is dropped it finishes what runs, and ends.
 pub struct Server {

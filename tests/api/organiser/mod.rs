@@ -2,6 +2,7 @@
 
 mod access;
 mod article;
+mod codes;
 mod csv;
 mod facts;
 mod hostile;
