@@ -29,7 +29,7 @@ pub enum CodesCommand {
     Revoke {
         #[command(flatten)]
         which: Which,
-        /// The kind of the codes: qr_rotating or qr_static
+        /// The kind of the codes, as `codes list` shows it
         #[arg(value_name = "KIND")]
         kind: CodeKind,
         /// The number of the generation, as `codes list` shows it
@@ -42,7 +42,7 @@ pub enum CodesCommand {
     Rotate {
         #[command(flatten)]
         which: Which,
-        /// The kind of the codes: qr_rotating or qr_static
+        /// The kind of the codes, as `codes list` shows it
         #[arg(value_name = "KIND")]
         kind: CodeKind,
         #[command(flatten)]

@@ -6,6 +6,7 @@
 //! | `proof/code.rs`, `proof/crockford.rs` | codes: printed, shown on a screen, of a person |
 //! | `proof/generations.rs` | the generations of a stamp's codes: rotated, revoked |
 //! | `proof/keys.rs` | the keys that make and check codes and passcodes |
+//! | `proof/order.rs` | what operators order about generations |
 //! | `proof/passcode.rs` | passcodes, as they are compared |
 //! | `proof/place.rs` | places, and distances between them |
 //! | `proof/printed.rs` | printed codes, as organisers get them |
@@ -17,6 +18,7 @@ mod code;
 mod crockford;
 mod generations;
 mod keys;
+mod order;
 mod passcode;
 mod place;
 mod printed;
@@ -32,8 +34,9 @@ pub(super) use code::Timeliness;
 #[cfg(test)]
 pub(super) use code::tests::contract_keys;
 pub use code::{Code, CodeSource, PERSON_STEP_SECONDS, PersonCode, StampCode, Step};
-pub use generations::{CodeChange, CodeGeneration, CodeKind, CodeOrder, CodeRefusal, Generation, Generations, Living};
+pub use generations::{CodeGeneration, CodeKind, Generation, Generations, Living};
 pub use keys::{KeyFault, ProofKeys};
+pub use order::{CodeChange, CodeOrder, CodeRefusal};
 pub use passcode::{Passcode, PasscodeHash};
 pub use place::{Circle, Fix, Meters};
 pub use printed::PrintedCode;

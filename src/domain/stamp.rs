@@ -130,7 +130,7 @@ impl StampMaster {
     /// Returns the stamp after an order about its codes, one version on, and the generation that the order is about.
     pub fn with_codes(&self, order: &CodeOrder<'_>) -> Result<(Self, CodeGeneration), CodeRefusal> {
         let mut new = self.clone();
-        let generation = new.rules.codes.carry_out(order)?;
+        let generation = order.carry_out(&mut new.rules.codes)?;
         new.updated_at = next_version(self.updated_at, order.at);
         Ok((new, generation))
     }

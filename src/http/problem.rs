@@ -139,9 +139,7 @@ impl ApiError {
         let (status, code, title) = match self {
             Self::AdminTokenInvalid => (401, "admin_token_invalid", "The admin token is not valid"),
             Self::ChannelNotFound => (404, "channel_not_found", "No such channel"),
-            Self::CodeRefused(CodeRefusal::NoStamp) => (404, "stamp_not_found", "No such stamp"),
             Self::CodeRefused(CodeRefusal::Unknown) => (404, "code_not_found", "No such generation of codes"),
-            Self::CodeRefused(CodeRefusal::UsedUp) => (409, "setting_fixed", "The setting is fixed"),
             Self::CursorInvalid => (400, "cursor_invalid", "The cursor is not valid"),
             Self::DeliveryNotFound(_) => (404, "delivery_not_found", "No such notice"),
             Self::EventNotFound => (404, "event_not_found", "No such event"),
@@ -157,11 +155,13 @@ impl ApiError {
             Self::PayloadTooLarge { .. } => (413, "payload_too_large", "The body is too large"),
             Self::Refused(refusal) => row_of(refusal),
             Self::ResendPending(_) => (409, "resend_pending", "The notice is still on its way"),
-            Self::SettingFixed(_) => (409, "setting_fixed", "The setting is fixed"),
+            Self::CodeRefused(CodeRefusal::UsedUp) | Self::SettingFixed(_) => {
+                (409, "setting_fixed", "The setting is fixed")
+            }
             Self::SignatureInvalid => (401, "signature_invalid", "The signature is not valid"),
             Self::StaffNotFound => (404, "staff_not_found", "No such staff"),
             Self::StaffTokenInvalid => (401, "staff_token_invalid", "The staff token is not valid"),
-            Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
+            Self::CodeRefused(CodeRefusal::NoStamp) | Self::StampNotFound => (404, "stamp_not_found", "No such stamp"),
             Self::NotConsuming(_) => (503, "store_unavailable", "The consumer is not ready"),
             Self::StoreUnavailable(_) => (503, "store_unavailable", "The store can't answer now"),
             Self::TokenExpired => (401, "token_expired", "The ID token has expired"),

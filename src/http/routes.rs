@@ -27,7 +27,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .on(Method::POST, admin::deliveries::resend_completed),
         at("/admin/api/events/{eventId}/stamps").get(admin::stamps::list),
         at("/admin/api/events/{eventId}/stamps/{stampId}").get(admin::stamps::show).on(Method::PUT, admin::stamps::put),
-        at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::stamps::holders),
+        at("/admin/api/events/{eventId}/stamps/{stampId}/holders").get(admin::holders::list),
         at("/admin/api/events/{eventId}/stamps/{stampId}/codes").get(admin::codes::list),
         at("/admin/api/events/{eventId}/stamps/{stampId}/codes/{kind}/rotate").on(Method::POST, admin::codes::rotate),
         at("/admin/api/events/{eventId}/stamps/{stampId}/codes/{kind}/{generation}/revoke")

@@ -42,3 +42,43 @@ impl Store {
         Err(StoreError::Unavailable("a BatchGetItem was left undone again and again".into()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{
+        TableNames,
+        client::{Clients, Timeouts},
+        items::text,
+    };
+    use super::*;
+    use crate::stub::Stub;
+
+    fn key(id: &str) -> Item {
+        [("PK", id), ("SK", "PROFILE")].map(|(name, value)| (name.to_owned(), text(value))).into()
+    }
+
+    #[tokio::test]
+    async fn what_was_left_undone_is_asked_for_again_and_nothing_else_is() {
+        let item = |id: &str| json!({"PK": {"S": id}, "SK": {"S": "PROFILE"}});
+        let left = json!({"line-event": {"Keys": [item("b")]}});
+        let answers = [
+            json!({"Responses": {"line-event": [item("a")]}, "UnprocessedKeys": left}),
+            json!({"Responses": {}, "UnprocessedKeys": left}),
+            json!({"Responses": {"line-event": [item("b")]}, "UnprocessedKeys": {}}),
+        ]
+        .map(|answer| answer.to_string());
+        let stub = Stub::in_order(&answers.each_ref().map(|answer| (200, answer.as_str())));
+        let tables = TableNames { main: "line-event".to_owned(), consumers: "line-event-consumers".to_owned() };
+        let store = Store::new(Clients::at(stub.url(), &Timeouts::request()).table, tables);
+
+        let found = store.batch(vec![key("a"), key("b")], None).await.unwrap();
+        assert_eq!(found, [key("a"), key("b")]);
+        let asked = stub.requests().into_iter().map(|request| {
+            let body: Value = serde_json::from_str(&request.body).unwrap();
+            body["RequestItems"]["line-event"]["Keys"].as_array().unwrap().len()
+        });
+        assert_eq!(asked.collect::<Vec<_>>(), [2, 1, 1]);
+    }
+}

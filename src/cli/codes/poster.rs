@@ -58,9 +58,9 @@ fn page(event: &Event, poster: &Poster) -> String {
     let (code, qr) = (grouped(code), qr.svg());
     format!(
         "<section class=\"spot\">\n<p class=\"event\">{event_name}</p>\n<h1{class}>{stamp}</h1>\n{qr}\n<ol>\n\
-         <li>スマートフォンのカメラか、LINEのコードリーダーで、上のQRコードを読み取ってください。</li>\n\
+         <li>スマートフォンのカメラかLINEで、QRコードを読み取ってください。</li>\n\
          <li>LINEで開いたページで、スタンプを受け取れます。</li>\n\
-         <li>読み取れないときは、ページで次のコードを入力してください（空白は不要です）。</li>\n\
+         <li>読み取れないときは、ページで次のコードを入力してください。</li>\n\
          </ol>\n<p class=\"code\">{code}</p>\n\
          <p class=\"office\">{event_id} / {stamp_id} / qr_static {generation}</p>\n</section>\n"
     )

@@ -112,40 +112,6 @@ pub struct CodeGeneration {
     pub revoked_by: Option<String>,
 }
 
-/// What an operator orders about a stamp's codes.
-#[derive(Debug, Clone, Copy)]
-pub struct CodeOrder<'a> {
-    /// What is to be done.
-    pub change: CodeChange,
-    /// The name of the operator.
-    pub by: &'a str,
-    /// When it is ordered.
-    pub at: Timestamp,
-}
-
-/// A change of a stamp's codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeChange {
-    /// A generation is revoked.
-    Revoke(CodeKind, Generation),
-    /// The next generation is made.
-    Rotate(CodeKind),
-}
-
-/// Why an order about a stamp's codes is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CodeRefusal {
-    /// The event has no such stamp.
-    #[error("there is no such stamp")]
-    NoStamp,
-    /// The stamp never had such a generation.
-    #[error("the stamp's codes have no such generation")]
-    Unknown,
-    /// There are 99 generations.
-    #[error("there are 99 generations of these codes, and no more can be made: show one that isn't revoked")]
-    UsedUp,
-}
-
 /// What is known of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Living {
@@ -203,16 +169,6 @@ impl Generations {
     #[must_use]
     pub fn newest_living(&self, kind: CodeKind) -> Option<Generation> {
         self.of(kind).into_iter().rev().find(|known| known.revoked_at.is_none()).map(|known| known.generation)
-    }
-
-    /// Carries an order out, and returns the generation that it made or revoked. A repeated revocation changes nothing.
-    pub fn carry_out(&mut self, order: &CodeOrder<'_>) -> Result<CodeGeneration, CodeRefusal> {
-        match order.change {
-            CodeChange::Revoke(kind, generation) => {
-                self.revoke((kind, generation), order.by, order.at).ok_or(CodeRefusal::Unknown)
-            }
-            CodeChange::Rotate(kind) => self.rotate(kind, order.by, order.at).ok_or(CodeRefusal::UsedUp),
-        }
     }
 
     /// Makes the next generation. Earlier ones stay good until they are revoked. `None` if there are 99.
@@ -318,19 +274,6 @@ mod tests {
         assert_eq!(listed(&codes, &proofs), [(QrStatic, 1)]);
         codes.rotate(QrRotating, "office", now).unwrap();
         assert_eq!(listed(&codes, &proofs), [(QrRotating, 1), (QrRotating, 2), (QrStatic, 1)]);
-    }
-
-    #[test]
-    fn an_order_is_carried_out_or_refused_with_what_is_in_its_way() {
-        let (mut codes, at) = (Generations::default(), at("2026-05-23T10:00:00.000Z"));
-        let order = |change| CodeOrder { change, by: "office", at };
-        let unknown = codes.carry_out(&order(CodeChange::Revoke(QrStatic, generation(2))));
-        assert_eq!(unknown, Err(CodeRefusal::Unknown));
-        for _ in 2..=99 {
-            codes.carry_out(&order(CodeChange::Rotate(QrStatic))).unwrap();
-        }
-        assert_eq!(codes.carry_out(&order(CodeChange::Rotate(QrStatic))), Err(CodeRefusal::UsedUp));
-        assert!(codes.carry_out(&order(CodeChange::Revoke(QrStatic, generation(99)))).unwrap().revoked_at.is_some());
     }
 
     #[test]

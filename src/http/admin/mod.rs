@@ -5,6 +5,7 @@ pub(super) mod codes;
 pub mod cursor;
 pub(super) mod deliveries;
 pub(super) mod events;
+pub(super) mod holders;
 mod list;
 mod notice_view;
 mod precondition;
