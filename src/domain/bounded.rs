@@ -9,6 +9,10 @@ pub struct Whole<const LOW: u32, const HIGH: u32>(u32);
 
 impl<const LOW: u32, const HIGH: u32> Whole<LOW, HIGH> {
     /// Makes one that is known to fit when the program is compiled.
+    ///
+    /// # Panics
+    ///
+    /// Where it doesn't fit; in a constant that is an error of the compiler.
     #[must_use]
     pub const fn known(number: u32) -> Self {
         assert!(LOW <= number && number <= HIGH, "it is within the bounds");

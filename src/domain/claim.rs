@@ -30,7 +30,7 @@ use super::{
 };
 
 pub use case::{Case, Known, NoKeys, Question};
-pub use decide::{Decision, Registration, Wanted};
+pub use decide::{Decision, PaceGuard, Registration, Wanted};
 pub use evidence::{BroughtCode, Evidence, Report, Typed};
 pub use judge::{TRIES, TRIES_SECONDS};
 pub use person::person_of;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_web::{HttpResponse, http::StatusCode};
 
 use crate::domain::{
-    claim::{self, Case, Claim, Decision, Known, Question, Refusal, Registration, Wanted},
+    claim::{self, Case, Claim, Decision, Known, PaceGuard, Question, Refusal, Registration, Wanted},
     event::Event,
     fact::{Acquisition, FactKey, Facts, User, UserStamp},
     ids::{EventId, LineUserId, RequestId, StampId},
@@ -149,7 +149,11 @@ impl Answers {
         let (event_id, who) = (&case.event.event_id, &claim.line_user_id);
         match question {
             Question::Facts => self.facts = Some(app.store.facts(event_id, who).await?),
-            Question::NewestMaster => self.master = app.store.master(event_id, &case.master.stamp_id).await?,
+            Question::NewestMaster => {
+                // One that is gone meanwhile is judged as it was cached.
+                let newest = app.store.master(event_id, &case.master.stamp_id).await?;
+                self.master = Some(newest.unwrap_or_else(|| case.master.clone()));
+            }
             Question::Try => {
                 self.tries = Some(app.store.count_try((event_id, who), &case.master.stamp_id, case.now).await?);
             }
@@ -169,14 +173,14 @@ async fn claim(app: &App, rally: &Rally, master: &StampMaster, claim: &Claim) ->
         let master = newest.as_ref().unwrap_or(master);
         let case = Case { event: &rally.event, masters: &rally.masters, master, keys: &app.proof_keys, now };
         match claim.decide(&case, &answers.known()) {
-            Decision::Acquire(wanted) => match record(app, &rally.event, claim, &wanted).await? {
-                Some(found) => return Ok(found),
-                None => {
-                    answers.facts = None;
-                    attempts.next().ok_or_else(|| ApiError::StoreUnavailable(LostRaces.into()))?;
-                    tokio::time::sleep(Duration::from_millis(fastrand::u64(0..=MOST_PAUSE))).await;
+            Decision::Acquire(wanted) => {
+                if let Some(found) = record(app, &rally.event, claim, &wanted).await? {
+                    return Ok(found);
                 }
-            },
+                answers.facts = None;
+                attempts.next().ok_or_else(|| ApiError::StoreUnavailable(LostRaces.into()))?;
+                tokio::time::sleep(Duration::from_millis(fastrand::u64(0..=MOST_PAUSE))).await;
+            }
             Decision::Ask(question) => answers.find(question, app, &case, claim).await?,
             Decision::Held => return Ok(held(answers.facts.unwrap_or_default(), master, claim)),
             Decision::NoKeys(no_keys) => return Err(ApiError::Internal(no_keys.into())),
@@ -195,8 +199,8 @@ async fn record(app: &App, event: &Event, claim: &Claim, wanted: &Wanted) -> Res
     }
     let shards = event.index_shards;
     let recorded = match &wanted.pace {
-        None => app.store.acquire(&wanted.stamp, shards).await.map(|stamp| Paced::Recorded(Box::new(stamp))),
-        Some(seen) => app.store.acquire_paced(&wanted.stamp, shards, seen.as_ref()).await,
+        PaceGuard::AsRead(seen) => app.store.acquire_paced(&wanted.stamp, shards, seen.as_ref()).await,
+        PaceGuard::Free => app.store.acquire(&wanted.stamp, shards).await.map(|stamp| Paced::Recorded(Box::new(stamp))),
     };
     match recorded {
         Ok(Paced::Changed) => Ok(None),

@@ -41,9 +41,9 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
         .run();
     let ended = tokio::select! {
         ended = with_upkeep(metrics, server) => ended,
-        () = refusals.keep(&store, &clock) => Ok(()),
+        () = Box::pin(refusals.keep(&store, &clock)) => Ok(()),
     };
-    refusals.write(&store, &clock).await;
+    Box::pin(refusals.write(&store, &clock)).await;
     ended
 }
 

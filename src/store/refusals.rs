@@ -29,7 +29,8 @@ impl Store {
         let key = ItemKey::Refusals { event_id: event_id.clone(), hour: hour.clone(), process: process.clone() };
         let item = items::refusals(&key, (event_id, hour), &counts.largest(), ttl);
         let put = self.client.put_item().table_name(&self.tables.main).set_item(Some(item));
-        Ok(put.send().await.map(drop)?)
+        // On the heap: a server keeps this future beside its own.
+        Ok(Box::pin(put.send()).await.map(drop)?)
     }
 
     /// Returns the refused claims of an event by hour, the sum of all processes: 1 Query. An item that can't be read is

@@ -1,6 +1,11 @@
 //! Tables and the demo rally in the embedded engine, which may be slow to answer at first.
 
-use std::{borrow::Cow, io, path::{Path, PathBuf}, time::Duration};
+use std::{
+    borrow::Cow,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use tokio_util::sync::CancellationToken;
 

@@ -36,8 +36,17 @@ pub struct Wanted {
     pub stamp: UserStamp,
     /// Whether the participant may be registered with it.
     pub registration: Registration,
-    /// What the participant's `PACE` must still be, if their pace is limited.
-    pub pace: Option<Option<Pace>>,
+    /// What must still be true of the participant's pace.
+    pub pace: PaceGuard,
+}
+
+/// What must be true of a participant's `PACE` when a stamp is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaceGuard {
+    /// It must be as it was read; `None`: there was none. The event limits the pace.
+    AsRead(Option<Pace>),
+    /// Nothing.
+    Free,
 }
 
 /// Whether a claim may register the participant.
@@ -78,7 +87,7 @@ impl Claim {
         let judged = self.admit(case).map_err(Stop::Refuse)?;
         let judge = Judge { claim: self, case, known };
         let chosen = judge.choose()?;
-        let pace = self.check_history(case, known)?;
+        let pace = check_history(case, known)?;
         if chosen.needs_passcode() {
             judge.is_passcode()?;
         }
@@ -112,21 +121,6 @@ impl Claim {
         (!depends_on_time && at.plus_millis(most) >= case.now).then_some(at)
     }
 
-    /// Refuses what the participant's other stamps refuse; returns what their pace must still be when it is recorded.
-    fn check_history(&self, case: &Case<'_>, known: &Known<'_>) -> Result<Option<Option<Pace>>, Stop> {
-        let limits_pace = case.event.limits.limit_pace();
-        if !limits_pace && case.master.rules.after.ids().is_empty() {
-            return Ok(None);
-        }
-        let facts = known.facts.ok_or(Stop::Ask(Question::Facts))?;
-        let missing = judge::missing(case, |id| facts.has_stamp(id));
-        if !missing.is_empty() {
-            return Err(Stop::Refuse(Refusal::Prerequisite { missing }));
-        }
-        pace::check(case.event, (case.master, case.masters), facts, case.now).map_err(Stop::Refuse)?;
-        Ok(limits_pace.then(|| facts.pace.clone()))
-    }
-
     fn acquires(&self, case: &Case<'_>, proof: Option<AcceptedProof>) -> UserStamp {
         UserStamp {
             event_id: case.master.event_id.clone(),
@@ -148,4 +142,19 @@ fn windows(case: &Case<'_>, at: Timestamp) -> Result<(), Refusal> {
     admit(case.event.window, at)?;
     let schedule = &case.master.rules.schedule;
     schedule.admit(at, case.event.window, case.event.time_zone).map_err(Refusal::StampClosed)
+}
+
+/// Refuses what the participant's other stamps refuse; returns what their pace must still be when it is recorded.
+fn check_history(case: &Case<'_>, known: &Known<'_>) -> Result<PaceGuard, Stop> {
+    let limits_pace = case.event.limits.limit_pace();
+    if !limits_pace && case.master.rules.after.ids().is_empty() {
+        return Ok(PaceGuard::Free);
+    }
+    let facts = known.facts.ok_or(Stop::Ask(Question::Facts))?;
+    let missing = judge::missing(case, |id| facts.has_stamp(id));
+    if !missing.is_empty() {
+        return Err(Stop::Refuse(Refusal::Prerequisite { missing }));
+    }
+    pace::check(case.event, (case.master, case.masters), facts, case.now).map_err(Stop::Refuse)?;
+    Ok(if limits_pace { PaceGuard::AsRead(facts.pace.clone()) } else { PaceGuard::Free })
 }

@@ -20,7 +20,7 @@ pub const TRIES: u32 = 5;
 pub const TRIES_SECONDS: u32 = 600;
 
 /// How old a phone's place may be.
-const FRESH_FIX: Duration = Duration::from_secs(60);
+const FRESH_FIX: Duration = Duration::from_mins(1);
 
 /// Why judging ends without a proof.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::{
     event::{ClaimLimits, EventChange},
     fact::{Facts, Pace, User, UserStamp},
-    ids::StampId,
+    ids::{LineUserId, StampId},
     language::Language::{English, Japanese},
     notice::NoticeStatus,
     proof::{
@@ -67,7 +67,7 @@ fn proofs(alternatives: &[&[ProofKind]]) -> Proofs {
     alternatives.iter().map(|kinds| kinds.to_vec()).collect::<Vec<_>>().try_into().unwrap()
 }
 
-fn hanako() -> crate::domain::ids::LineUserId {
+fn hanako() -> LineUserId {
     "U0123456789abcdef0123456789abcdef".parse().unwrap()
 }
 
@@ -212,7 +212,7 @@ mod windows {
         let UserStamp { acquired_at, request_id, notice, proof, .. } = wanted.stamp;
         assert_eq!((acquired_at, request_id), (at(NOON), Some(claim().request_id)));
         assert_eq!((notice, proof), (NoticeStatus::Pending { maybe_sent_at: None }, None));
-        assert_eq!((wanted.registration, wanted.pace), (Registration::IfNeeded, None));
+        assert_eq!((wanted.registration, wanted.pace), (Registration::IfNeeded, PaceGuard::Free));
     }
 
     #[test]
@@ -536,7 +536,7 @@ mod history {
         assert_eq!(story.asks(&claim()), Question::Facts);
         let story = story.with(Vec::new());
         assert_eq!(story.refuses(&claim()), Refusal::Prerequisite { missing: vec!["002".parse().unwrap()] });
-        assert_eq!(story.with(vec![held("002", at(START))]).acquires(&claim()).pace, None);
+        assert_eq!(story.with(vec![held("002", at(START))]).acquires(&claim()).pace, PaceGuard::Free);
     }
 
     #[test]
@@ -549,8 +549,9 @@ mod history {
             assert_eq!(serde_json::Value::from(refusal.members())["retryAfterSeconds"], 1);
         }
         let wanted = story(60_000).acquires(&claim());
-        assert_eq!(wanted.pace, Some(Some(Pace::from(&held("002", at(NOON).plus_millis(-60_000))))));
-        assert_eq!(Story::limited(interval(60)).with(Vec::new()).acquires(&claim()).pace, Some(None));
+        let read = Pace::from(&held("002", at(NOON).plus_millis(-60_000)));
+        assert_eq!(wanted.pace, PaceGuard::AsRead(Some(read)));
+        assert_eq!(Story::limited(interval(60)).with(Vec::new()).acquires(&claim()).pace, PaceGuard::AsRead(None));
     }
 
     #[test]

@@ -14,7 +14,7 @@ const TRANSACTION: &str = "1 × TransactWriteItems";
 #[tokio::test]
 async fn a_claim_costs_what_its_rules_ask_for_and_a_refusal_one_look_more() {
     let house = House::open("costs of proofs").await;
-    house.change_stamp("001", &taking(json!([["qr_static"], ["passcode"]]))).await;
+    house.change_stamp("001", &taking(&json!([["qr_static"], ["passcode"]]))).await;
     let hanako = house.hanako();
     hanako.register().await.is(201);
     house.wire();

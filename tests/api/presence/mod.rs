@@ -30,7 +30,7 @@ fn made(stamp: &str, make: impl FnOnce(&CodeSource<'_>) -> String) -> String {
 }
 
 /// The rules of a stamp that takes any of these alternatives.
-fn taking(proofs: Value) -> Value {
+fn taking(proofs: &Value) -> Value {
     json!({
         "proofs": proofs,
         "passcode": "himitsu",

@@ -22,7 +22,7 @@ async fn at_once(claims: impl Iterator<Item = impl Future<Output = Answer>>) -> 
 #[tokio::test]
 async fn of_a_hundred_guesses_of_a_passcode_at_once_at_most_five_are_judged() {
     let house = House::open("a hundred guesses").await;
-    house.change_stamp("001", &taking(json!([["passcode"]]))).await;
+    house.change_stamp("001", &taking(&json!([["passcode"]]))).await;
     let (server, other) = house.another_server();
     let (hanako, client) = (house.hanako(), Client::builder().no_proxy().build().unwrap());
     let guesses = (0..100).map(|n| {

@@ -4,11 +4,12 @@ use serde_json::json;
 
 use super::{kept, north, printed, shown, taking};
 use crate::house::{Answer, House, RALLY};
+use stamp_rally::domain::proof::ProofKeys;
 
 #[tokio::test]
 async fn a_printed_code_acquires_its_stamp_and_the_fact_says_how_it_was_proved() {
     let house = House::open("a printed code").await;
-    house.change_stamp("001", &taking(json!([["qr_static"]]))).await;
+    house.change_stamp("001", &taking(&json!([["qr_static"]]))).await;
     let hanako = house.hanako();
     let required = hanako.acquire("001").await.refuses(422, "proof_required");
     assert_eq!(required.body["proofs"], json!([["qr_static"]]));
@@ -22,7 +23,7 @@ async fn a_printed_code_acquires_its_stamp_and_the_fact_says_how_it_was_proved()
 #[tokio::test]
 async fn a_scan_finds_the_stamp_that_its_code_is_of() {
     let house = House::open("a scan").await;
-    house.change_stamp("002", &taking(json!([["qr_static"], ["qr_rotating"]]))).await;
+    house.change_stamp("002", &taking(&json!([["qr_static"], ["qr_rotating"]]))).await;
     let hanako = house.hanako();
     let stamp = hanako.scan(json!({"code": printed("002")})).await.is(201);
     assert_eq!(stamp.body["stampId"], "002");
@@ -38,8 +39,8 @@ async fn a_scan_finds_the_stamp_that_its_code_is_of() {
 #[tokio::test]
 async fn every_reason_of_a_code_and_of_a_place_is_said_with_its_figures() {
     let house = House::open("reasons").await;
-    house.change_stamp("001", &taking(json!([["qr_static"], ["qr_rotating"], ["location"]]))).await;
-    house.change_stamp("002", &taking(json!([["qr_static"]]))).await;
+    house.change_stamp("001", &taking(&json!([["qr_static"], ["qr_rotating"], ["location"]]))).await;
+    house.change_stamp("002", &taking(&json!([["qr_static"]]))).await;
     let (hanako, now) = (house.hanako(), house.now());
     for (proof, reason, member, figure) in [
         (json!({"code": "🗼"}), "code_unknown", "stampId", json!(null)),
@@ -64,7 +65,7 @@ async fn every_reason_of_a_code_and_of_a_place_is_said_with_its_figures() {
 #[tokio::test]
 async fn the_visitor_reads_a_refusal_in_the_language_that_they_prefer() {
     let house = House::open("languages").await;
-    house.change_stamp("001", &taking(json!([["location"]]))).await;
+    house.change_stamp("001", &taking(&json!([["location"]]))).await;
     let hanako = house.hanako();
     for (accepted, expected) in [
         ("ja", "スポットまで約180mです"),
@@ -109,8 +110,8 @@ async fn what_is_no_number_in_range_or_too_long_is_a_bad_request_with_its_path()
 #[tokio::test]
 async fn a_stamp_that_needs_a_key_on_a_server_without_one_is_our_trouble_and_never_free() {
     let mut house = House::open("no key").await;
-    house.change_stamp("001", &taking(json!([["qr_static"]]))).await;
-    house.settings.proofs.keys = Default::default();
+    house.change_stamp("001", &taking(&json!([["qr_static"]]))).await;
+    house.settings.proofs.keys = ProofKeys::default();
     let (server, url) = house.another_server();
     let hanako = house.hanako();
     let claim = reqwest::Client::new().post(format!("{url}/api/events/{RALLY}/me/stamps/001"));
@@ -137,7 +138,7 @@ async fn a_participants_own_code_changes_every_minute() {
 #[tokio::test]
 async fn refused_claims_are_counted_by_hour_stamp_and_reason_and_name_nobody() {
     let house = House::open("counted refusals").await;
-    house.change_stamp("001", &taking(json!([["qr_static"]]))).await;
+    house.change_stamp("001", &taking(&json!([["qr_static"]]))).await;
     let (server, url) = house.another_server();
     let (hanako, client) = (house.hanako(), reqwest::Client::builder().no_proxy().build().unwrap());
     for proof in [json!({"code": "nonsense"}), json!({"code": "nonsense"}), json!({})] {

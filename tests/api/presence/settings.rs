@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::taking;
 use crate::house::{House, RALLY, flex};
+use stamp_rally::domain::proof::ProofKeys;
 
 /// What the API says of a stamp.
 async fn stamp(house: &House, id: &str) -> Value {
@@ -86,7 +87,7 @@ async fn settings_that_contradict_each_other_are_refused_with_their_path() {
 #[tokio::test]
 async fn a_server_without_a_key_takes_no_proof_that_needs_one() {
     let mut house = House::open("a PUT without a key").await;
-    house.settings.proofs.keys = Default::default();
+    house.settings.proofs.keys = ProofKeys::default();
     let (server, url) = house.another_server();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let put = |change: Value| {
@@ -109,7 +110,7 @@ async fn a_server_without_a_key_takes_no_proof_that_needs_one() {
 #[tokio::test]
 async fn a_new_stamp_may_be_made_with_its_rules_at_once() {
     let house = House::open("made with rules").await;
-    let mut stamp = taking(json!([["qr_rotating", "location"]]));
+    let mut stamp = taking(&json!([["qr_rotating", "location"]]));
     stamp["name"] = json!("塔");
     stamp["order"] = json!(3);
     stamp["flexMessageContent"] = flex("{{stamp.name}}");
