@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use stamp_rally::store::client::{Clients, Timeouts};
 
@@ -12,7 +12,7 @@ use super::{
     site::{Site, address, engine},
 };
 use crate::{
-    house::{Answer, RALLY},
+    house::{Answer, PROOF_KEY, RALLY},
     proxy::Proxy,
     tables::make_the_articles_table,
 };
@@ -57,6 +57,15 @@ async fn use_everything(api: &str, hanako: &Participant) {
     let events = format!("/admin/api/events/{RALLY}");
     ask(Method::PUT, &events).await.is(200);
     ask(Method::PUT, &format!("{events}/stamps/001")).await.is(200);
+    // A try of a passcode is counted.
+    let change = async |stamp: Value| {
+        let put = client().put(format!("{api}{events}/stamps/002")).bearer_auth("organiser");
+        Answer::to(put.json(&stamp)).await.is(200)
+    };
+    change(json!({"proofs": [["passcode"]], "passcode": "himitsu"})).await;
+    let guess = client().post(format!("{api}/api/events/{RALLY}/me/stamps/002")).bearer_auth(&hanako.token);
+    Answer::to(guess.json(&json!({"proof": {"passcode": "wrong"}}))).await.refuses(422, "proof_rejected");
+    change(json!({"proofs": [["open"]], "passcode": null})).await;
     let participant = format!("{events}/users/{}", hanako.id);
     let (holders, failed) = (format!("{events}/stamps/001/holders"), format!("{events}/deliveries?state=failed"));
     let lists = ["users", "users.csv", "stamps", "stats"].map(|list| format!("{events}/{list}"));
@@ -78,6 +87,7 @@ async fn a_role_as_documented_is_enough() {
     let hash: Vec<String> = Sha256::digest("organiser").iter().map(|byte| format!("{byte:02x}")).collect();
     let tokens = json!([{"name": "organiser", "role": "admin", "sha256": hash.concat(), "events": ["*"]}]);
     site.variables.push(("STAMP_RALLY__ADMIN__TOKENS", tokens.to_string()));
+    site.variables.push(("STAMP_RALLY__PROOFS__KEYS", PROOF_KEY.to_owned()));
     make_the_articles_table(&Clients::at(&engine.endpoint_url(), &Timeouts::request())).await;
     site.run(&["table", "create"]);
     let [main, consumers_table, _] = used(&servers);
