@@ -1,5 +1,5 @@
 //! Who calls, as types: a handler that takes an [`Admin`] can't be reached by any other caller, and a [`Participant`],
-//! a [`Granter`] or a [`Screen`] exists only after a verified token.
+//! a `Granter` or a `Screen` exists only after a verified token.
 
 mod grammar;
 mod organiser;
