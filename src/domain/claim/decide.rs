@@ -97,15 +97,18 @@ impl Claim {
         Ok(Decision::Acquire(Box::new(Wanted { stamp, registration, pace })))
     }
 
-    /// Refuses what is outside a window: when it was received, or, where it may be late, when its proof was taken.
+    /// Refuses what is outside a window, and a stamp that isn't active: judged when it was received, or, where it may be
+    /// late, when its proof was taken.
     fn admit(&self, case: &Case<'_>) -> Result<Judged, Refusal> {
-        let is_inactive = || if case.master.is_active { Ok(()) } else { Err(Refusal::StampInactive) };
-        match windows(case, case.now) {
-            Ok(()) => is_inactive().map(|()| Judged::OnTime),
-            Err(refusal) => match self.late(case) {
-                Some(at) if windows(case, at).is_ok() => is_inactive().map(|()| Judged::Late),
-                _ => Err(refusal),
-            },
+        let refusal = match windows(case, case.now) {
+            Ok(()) => return Ok(Judged::OnTime),
+            Err(Refusal::StampInactive) => return Err(Refusal::StampInactive),
+            Err(refusal) => refusal,
+        };
+        match self.late(case).map(|at| windows(case, at)) {
+            Some(Ok(())) => Ok(Judged::Late),
+            Some(Err(Refusal::StampInactive)) => Err(Refusal::StampInactive),
+            Some(Err(_)) | None => Err(refusal),
         }
     }
 
@@ -137,9 +140,13 @@ impl Claim {
     }
 }
 
-/// Refuses an instant that is outside the event, outside the stamp's own window, or outside its hours.
+/// Refuses an instant that is outside the event, a stamp that isn't active, and an instant that is outside the stamp's own
+/// window or its hours, in this order.
 fn windows(case: &Case<'_>, at: Timestamp) -> Result<(), Refusal> {
     admit(case.event.window, at)?;
+    if !case.master.is_active {
+        return Err(Refusal::StampInactive);
+    }
     let schedule = &case.master.rules.schedule;
     schedule.admit(at, case.event.window, case.event.time_zone).map_err(Refusal::StampClosed)
 }

@@ -244,6 +244,16 @@ mod windows {
     }
 
     #[test]
+    fn the_window_comes_before_the_activity_and_the_activity_before_the_stamps_own_window() {
+        let available = Availability { from: None, until: Some(at(NOON)) };
+        let schedule = Schedule { available, ..Schedule::default() };
+        let mut story = Story::of(ClaimRules { schedule, ..ClaimRules::default() });
+        story.masters[0].is_active = false;
+        assert_eq!(story.refuses(&claim()), Refusal::StampInactive);
+        assert_eq!(story.at(at(END)).refuses(&claim()), Refusal::EventEnded);
+    }
+
+    #[test]
     fn a_closed_stamp_says_when_it_opens() {
         let hours = serde_json::from_str(r#"[{"from": "13:00", "until": "14:00"}]"#).unwrap();
         let closed = |schedule| Story::of(ClaimRules { schedule, ..ClaimRules::default() }).refuses(&claim());

@@ -128,3 +128,13 @@ fn words_are_chosen_from_a_list() {
         "`log.format` (file rally.toml): unknown variant `xml`, expected `json` or `text`",
     );
 }
+
+#[test]
+fn a_key_of_proofs_that_is_too_short_ends_the_start_and_is_not_shown() {
+    let good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+    load("", &[("STAMP_RALLY__PROOFS__KEYS", good)]).unwrap();
+    let line = refusal(&format!("[proofs]\nkeys = [\"{good}\", \"c2hvcnQ\"]\n"));
+    assert!(line.starts_with("`proofs.keys`"), "{line}");
+    assert!(line.contains("key 2 of the list must have 32 to 64 bytes, not 5"), "{line}");
+    assert!(!line.contains("c2hvcnQ") && !line.contains(good), "{line}");
+}
