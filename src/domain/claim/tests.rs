@@ -1,5 +1,7 @@
 //! Claims as stories: given an event, a stamp and what Hanako brings, when she claims, then what comes of it.
 
+mod sequences;
+
 use std::time::Duration;
 
 use super::*;
