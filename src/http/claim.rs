@@ -165,7 +165,7 @@ impl Answers {
 /// Claims a stamp: 1 Put, 1 more where this process doesn't know that the USER exists, or 1 `GetItem` before a
 /// refusal; what the stamp's rules ask for besides is [`Question`]'s. Registering comes first, so there is no stamp without
 /// a USER; a refused claim doesn't register.
-async fn claim(app: &App, rally: &Rally, master: &StampMaster, claim: &Claim) -> Result<Found, ApiError> {
+pub(super) async fn claim(app: &App, rally: &Rally, master: &StampMaster, claim: &Claim) -> Result<Found, ApiError> {
     let (now, mut answers) = (app.clock.now(), Answers::default());
     let mut attempts = 0..ATTEMPTS;
     loop {
@@ -236,7 +236,8 @@ async fn refuse(
     })
 }
 
-async fn require_registered(app: &App, event: &Event, claim: &Claim) -> Result<(), ApiError> {
+/// Refuses who isn't registered: nothing where this process knows it, else 1 `GetItem`.
+pub(super) async fn require_registered(app: &App, event: &Event, claim: &Claim) -> Result<(), ApiError> {
     if is_registered(app, &event.event_id, &claim.line_user_id).await? { Ok(()) } else { Err(ApiError::NotRegistered) }
 }
 

@@ -11,6 +11,7 @@ use sha2::Sha256;
 
 use crate::domain::{
     ids::{LineUserId, WebhookEventId},
+    proof::HardwareId,
     time::Timestamp,
 };
 
@@ -22,6 +23,17 @@ pub struct NotAWebhook;
 /// One webhook event, as far as we act on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookEvent {
+    /// A user came near a beacon.
+    Beacon {
+        /// The user.
+        line_user_id: LineUserId,
+        /// When, also on redelivery.
+        at: Timestamp,
+        /// The same on redelivery: by it a webhook event that comes twice is recognised.
+        id: WebhookEventId,
+        /// Which beacon.
+        hwid: HardwareId,
+    },
     /// A user added the Official Account as a friend, or unblocked it.
     Follow {
         /// The user.
@@ -42,6 +54,19 @@ pub enum WebhookEvent {
         /// The same on redelivery: by it a webhook event that comes twice is recognised.
         id: WebhookEventId,
     },
+}
+
+impl WebhookEvent {
+    /// Returns whom it is about, if we act on it.
+    #[must_use]
+    pub fn line_user_id(&self) -> Option<&LineUserId> {
+        match self {
+            Self::Beacon { line_user_id, .. }
+            | Self::Follow { line_user_id, .. }
+            | Self::Unfollow { line_user_id, .. } => Some(line_user_id),
+            Self::Other => None,
+        }
+    }
 }
 
 /// Returns whether one of the channel secrets signed these very bytes (LINE: "Verify webhook signature":
@@ -81,7 +106,7 @@ fn member<'a, T: Deserialize<'a>>(members: &Members<'a>, name: &str) -> Option<T
     serde_json::from_str(members.get(name)?.get()).ok()
 }
 
-/// A follow or unfollow (LINE: "Common properties"); `None` for anything else.
+/// A follow, an unfollow, a beacon that was entered (LINE: "Common properties"); `None` for anything else.
 fn acted_on(event: &RawValue) -> Option<WebhookEvent> {
     let event: Members<'_> = serde_json::from_str(event.get()).ok()?;
     let kind: String = member(&event, "type")?;
@@ -93,6 +118,16 @@ fn acted_on(event: &RawValue) -> Option<WebhookEvent> {
     let at = Timestamp::from_millis(member(&event, "timestamp")?)?;
     let id = member(&event, "webhookEventId")?;
     match kind.as_str() {
+        "beacon" => {
+            let beacon: Members<'_> = member(&event, "beacon")?;
+            let hwid = member(&beacon, "hwid")?;
+            (member::<String>(&beacon, "type")? == "enter").then_some(WebhookEvent::Beacon {
+                line_user_id,
+                at,
+                id,
+                hwid,
+            })
+        }
         "follow" => Some(WebhookEvent::Follow { line_user_id, at, id }),
         "unfollow" => Some(WebhookEvent::Unfollow { line_user_id, at, id }),
         _ => None,
@@ -120,6 +155,26 @@ mod tests {
     #[test]
     fn lines_known_answer_is_signed() {
         assert!(signed_with(BODY, SIGNATURE, &[SECRET]));
+    }
+
+    #[test]
+    fn a_beacon_that_was_entered_is_read_and_banners_stays_and_other_ids_are_not() {
+        let body = |beacon: Value| {
+            let source = json!({"type": "user", "userId": HANAKO});
+            let event =
+                json!({"type": "beacon", "timestamp": 1, "webhookEventId": "01HX", "source": source, "beacon": beacon});
+            serde_json::to_vec(&json!({"events": [event]})).unwrap()
+        };
+        let read = |beacon: Value| read(&body(beacon)).unwrap().remove(0);
+        let entered = read(json!({"type": "enter", "hwid": "0123456789", "dm": "ff"}));
+        assert!(matches!(entered, WebhookEvent::Beacon { hwid, .. } if hwid.as_str() == "0123456789"));
+        for other in [
+            json!({"type": "stay", "hwid": "0123456789"}),
+            json!({"type": "enter", "hwid": "ABCDEF0123"}),
+            json!({"type": "enter"}),
+        ] {
+            assert_eq!(read(other), WebhookEvent::Other);
+        }
     }
 
     #[test]

@@ -9,13 +9,13 @@ use std::{sync::Arc, time::Duration};
 
 use crate::domain::{
     event::Event,
-    ids::{EventId, StampId},
+    ids::{ChannelName, EventId, StampId},
     staff::Staff,
     stamp::{StampMaster, StampMasters},
-    time::Clock,
+    time::{Clock, Timestamp},
 };
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, listing::Wanted, paging::Pages};
 use cache::{Ages, Cache};
 
 /// An event with its stamp masters, in order.
@@ -44,6 +44,9 @@ pub struct Rallies {
     stamps: Arc<Cache<(EventId, StampId), StampMaster>>,
     /// Staff and screens: never older than 5 s, so that a revoked token is refused within that time.
     staff: Arc<Cache<EventId, Vec<Staff>>>,
+    /// Which events a channel has.
+    of_channels: Arc<Cache<ChannelName, Vec<EventId>>>,
+    clock: Clock,
 }
 
 impl Rallies {
@@ -59,7 +62,9 @@ impl Rallies {
             store,
             known: Arc::new(Cache::new(of_rallies, clock.clone())),
             stamps: Arc::new(Cache::new(of_stamps, clock.clone())),
-            staff: Arc::new(Cache::new(of_staff, clock)),
+            staff: Arc::new(Cache::new(of_staff, clock.clone())),
+            of_channels: Arc::new(Cache::new(of_rallies, clock.clone())),
+            clock,
         }
     }
 
@@ -81,6 +86,14 @@ impl Rallies {
         Ok(found.as_deref().cloned())
     }
 
+    /// Returns the events of a channel that didn't end more than a day ago, by start: those that a webhook event may be
+    /// about. Cached as events are; a Query of all events, by pages, is under way for them at most once.
+    pub async fn events_of(&self, channel: &ChannelName) -> Result<Arc<Vec<EventId>>, StoreError> {
+        let (store, name, now) = (self.store.clone(), channel.clone(), self.clock.now());
+        let found = self.of_channels.find(channel, async move || events_of(&store, &name, now).await.map(Some)).await?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Returns an event's staff and screens as they were at most 5 s ago, also those that are revoked. At most one `Query`
     /// is under way for them, however many ask. Ask only for events that exist.
     pub async fn staff(&self, event_id: &EventId) -> Result<Arc<Vec<Staff>>, StoreError> {
@@ -99,7 +112,20 @@ impl Rallies {
     pub fn forget(&self, event_id: &EventId) {
         self.known.forget(|id| id == event_id);
         self.stamps.forget(|(id, _)| id == event_id);
+        self.of_channels.forget(|_| true);
     }
+}
+
+/// How long after its end a webhook event may still be about an event, in milliseconds: a beacon's is at most a day old.
+const DAY: i64 = 24 * 3_600_000;
+
+async fn events_of(store: &Store, channel: &ChannelName, now: Timestamp) -> Result<Vec<EventId>, StoreError> {
+    let (mut pages, mut found) = (Pages::default(), Vec::new());
+    while let Some(page) = pages.next(async |after| store.events(&Wanted::oldest_first(after)).await).await? {
+        let is_wanted = |event: &Event| event.channel == *channel && event.window.ends_at().plus_millis(DAY) > now;
+        found.extend(page.rows.into_iter().filter(is_wanted).map(|event| event.event_id));
+    }
+    Ok(found)
 }
 
 /// Fetches a rally: one `GetItem` for the event and, if there is one, one `Query` for its masters.

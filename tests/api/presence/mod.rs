@@ -1,5 +1,6 @@
 //! Proof of presence: what a claim brings, how it is judged, and what a visitor reads when it is refused.
 
+mod beacons;
 mod costs;
 mod races;
 mod refusals;
