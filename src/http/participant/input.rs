@@ -43,7 +43,7 @@ struct RawScan {
 
 /// A proof; members that aren't known are passed over.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object")]
 struct ProofInput {
     #[serde(default, deserialize_with = "present")]
     code: Option<Text>,
@@ -87,6 +87,7 @@ impl fmt::Debug for Text {
 
 /// Where the phone believes to be; members that aren't known are passed over.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct FixInput {
     latitude: Latitude,
     longitude: Longitude,
